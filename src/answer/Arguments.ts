@@ -7,6 +7,7 @@ import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as JsonSize from "../base/JsonSize.ts"
 import { suggestion } from "../base/Nearest.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Turn from "../base/Turn.ts"
 
 /** Value of a JSON text; a text that is not JSON, or too large, is returned unchanged. */
@@ -125,11 +126,9 @@ export const decoder = <A, R>(
 
   const fail = (issues: ReadonlyArray<Issue>, others = 0) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
-    const first = issues.slice(0, maxIssues)
-    const more = issues.length - first.length + others
     return Errors.invalid(
       issues[0]?.field ?? "",
-      [...first.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
+      Rows.listed(issues.map(({ reason }) => reason), maxIssues, "; ", issues.length + others),
       [...hints, usage].join(" ")
     )
   }

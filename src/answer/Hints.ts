@@ -4,6 +4,7 @@ import * as Record from "effect/Record"
 import { Advice, type ConnectionProblem, type Hint } from "../base/Advice.ts"
 import type { Failure } from "../base/Errors.ts"
 import { mapValues, obj, str, without } from "../base/Json.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import sentences from "./advice.json" with { type: "json" }
 
@@ -51,15 +52,15 @@ const sentence = (advice: Advice): string =>
     PublishFirst: ({ id }) => `activate_workflow(id: '${id}') publishes it.`,
     MakePlan: ({ maxPlans }) =>
       `Plans are stored for each caller and n8n, the last ${maxPlans} of them: bulk_edit(select, operations, dryRun: true) makes a new one.`,
-    ChooseVersion: ({ newest, workflowId }) =>
-      newest.length === 0
+    ChooseVersion: ({ snapshots, versions, workflowId }) =>
+      versions.length + snapshots.length === 0
         ? `It has no versions: use '${workflowId}' alone.`
-        : `The newest are: ${newest.join(", ")}. workflow_history(id: '${workflowId}') lists all.`,
-    UpgradeNodes: ({ more, nodes }) =>
+        : `The newest are: ${
+          [...versions.slice(0, 3), ...snapshots.slice(0, 3)].join(", ")
+        }. workflow_history(id: '${workflowId}') lists all.`,
+    UpgradeNodes: ({ nodes }) =>
       `This n8n refuses to create or change deprecated nodes: ${
-        nodes.map(({ node, type }) => `'${Visible.label(node)}' (${type})`).join(", ")
-      }${
-        more === 0 ? "" : ` and ${more} more`
+        Rows.listed(nodes.map(({ node, type }) => `${Rows.quote(node)} (${type})`), 5)
       }. They may only be moved, removed or replaced: the command \`upgrade\` replaces those of a folder. workflow_edit(operations: [{op: 'upgrade', node: ${
         literal(nodes[0]?.node)
       }}]) replaces one, in a file too.`,

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import { Database } from "../base/Database.ts"
+import * as Rows from "../base/Rows.ts"
 import { CredentialEnv } from "../credentials/Values.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Policy from "../workflows/policy/Policy.ts"
@@ -118,7 +119,7 @@ export const layer = (options: Options.Options, folders?: Folders) =>
     Effect.gen(function*() {
       const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
       if (defaultUpstream !== undefined) return layerOf(options, defaultUpstream, folders)
-      const names = upstreams.map(({ name }) => `'${name}'`).join(", ")
+      const names = Rows.names(upstreams.flatMap(({ name }) => name ?? []))
       return yield* Options.refuse(`Several profiles: choose one with --profile: ${names}`)
     })
   )

@@ -36,17 +36,18 @@ export const Advice = Schema.TaggedUnion({
   ListRestorableVersions: {},
   /** Plans of changes to many workflows; the last ones are stored. */
   MakePlan: { maxPlans: Schema.Int },
-  /** The version does not exist; `newest` lists existing ones. */
-  ChooseVersion: { workflowId: Schema.String, newest: Schema.Array(Schema.String) },
+  /** The version does not exist; these do, the newest first. */
+  ChooseVersion: {
+    workflowId: Schema.String,
+    versions: Schema.Array(Schema.String),
+    snapshots: Schema.Array(Schema.String)
+  },
   SearchNodeTypes: {},
   ShowParameters: {},
   /** A node becomes one of another type. */
   ReplaceNode: {},
-  /** Deprecated nodes, which n8n refuses to create or change; `more` is the number of those that are left out. */
-  UpgradeNodes: {
-    nodes: Schema.Array(Schema.Struct({ node: Schema.String, type: Schema.String })),
-    more: Schema.Int
-  },
+  /** Deprecated nodes, which n8n refuses to create or change. */
+  UpgradeNodes: { nodes: Schema.Array(Schema.Struct({ node: Schema.String, type: Schema.String })) },
   /** A type of a community package. */
   LoadPackage: {},
   /** n8n may have created a workflow of this name although it answered with an error. */

@@ -1,6 +1,6 @@
 /** "Did you mean": the names closest to one that was not found. */
 import { distance } from "fastest-levenshtein"
-import * as Visible from "./Visible.ts"
+import * as Rows from "./Rows.ts"
 
 export const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
 
@@ -31,14 +31,10 @@ export const nearest = (name: string, candidates: Iterable<string>, limit = 3): 
     .map(({ candidate }) => candidate)
 }
 
-const quote = (names: ReadonlyArray<string>) => names.map((name) => `'${Visible.label(name)}'`).join(", ")
-
 /** A sentence that suggests the nearest names, or else lists the first `limit` of all. */
 export const suggestion = (name: string, candidates: Iterable<string>, limit = 8): string => {
   const all = [...new Set(candidates)]
   const near = nearest(name, all)
-  if (near.length > 0) return `Did you mean ${quote(near)}?`
-  if (all.length === 0) return "There are none."
-  const more = all.length > limit ? `, and ${all.length - limit} more` : ""
-  return `There are: ${quote(all.slice(0, limit))}${more}.`
+  if (near.length > 0) return `Did you mean ${Rows.names(near)}?`
+  return all.length === 0 ? "There are none." : `There are: ${Rows.names(all, limit)}.`
 }

@@ -9,6 +9,7 @@ import type * as Path from "effect/Path"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
 import { nearest } from "../base/Nearest.ts"
+import * as Rows from "../base/Rows.ts"
 import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
 import * as Search from "./search/Search.ts"
@@ -83,8 +84,7 @@ const installedFile = () => {
 
 const cachedTypes = 50
 
-const didYouMean = (types: ReadonlyArray<string>) =>
-  types.length === 0 ? "" : `Did you mean ${types.map((type) => `'${type}'`).join(", ")}?`
+const didYouMean = (types: ReadonlyArray<string>) => types.length === 0 ? "" : `Did you mean ${Rows.names(types)}?`
 
 const make = (
   opened: Effect.Effect<DataFile.DataFile, Errors.ValidationError>,

@@ -1,5 +1,6 @@
 /** Failed executions by cause: messages that differ only in numbers, ids or quoted words are one group. Pure. */
 import { defined } from "../base/Json.ts"
+import * as Rows from "../base/Rows.ts"
 import { errorDetail, related } from "./Execution.ts"
 
 /** Failure of one execution. */
@@ -89,8 +90,8 @@ export const withoutValues = (message: string): string =>
   ).join("")
 
 const distinct = (values: ReadonlyArray<string>) => {
-  const ranked = [...Map.groupBy(values, (value) => value).values()].toSorted((a, b) => b.length - a.length)
-  return { distinct: ranked.length, values: ranked.slice(0, maxValues).flatMap(([value]) => value ?? []) }
+  const ranked = Rows.grouped(values, (value) => value).toSorted((a, b) => b.count - a.count)
+  return { distinct: ranked.length, values: ranked.slice(0, maxValues).map(({ first }) => first) }
 }
 
 const whole = ({ around, values }: Slot, isBare: boolean) =>

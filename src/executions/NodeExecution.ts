@@ -6,6 +6,7 @@ import type * as Interpreter from "../base/Interpreter.ts"
 import { defined } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Graph from "../workflow/Graph.ts"
 import * as Execution from "./Execution.ts"
@@ -102,8 +103,6 @@ export interface Choice {
 
 const iso = (epoch: number) => epoch > 0 && epoch <= 8.64e15 ? new Date(epoch).toISOString() : undefined
 
-const quoted = (names: ReadonlyArray<string>) => [...new Set(names)].map((name) => `'${name}'`).join(", ")
-
 /** Reason why a node did not run, derived from its neighbours. */
 const whyNot = (execution: Execution.Execution, name: string, disabled: boolean): string => {
   if (disabled) return "It is disabled."
@@ -113,7 +112,7 @@ const whyNot = (execution: Execution.Execution, name: string, disabled: boolean)
   if (before.length === 0) {
     return served.length === 0
       ? "Nothing is connected to it, and it did not start the execution."
-      : `It serves ${quoted(served)}, which did not use it.`
+      : `It serves ${Rows.names(served)}, which did not use it.`
   }
   const reasons = [...Map.groupBy(before, (link) => link.from)].map(([from, out]) => {
     const runs = execution.runs.get(from)

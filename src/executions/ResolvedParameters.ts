@@ -286,9 +286,6 @@ const templateOf = ({ compile }: Interpreter.Interpreter, expression: string): R
 
 const templates = new WeakMap<Node, (expression: string) => Result.Result<Template, string>>()
 
-const isSwallowed = ({ kind, message }: Interpreter.Problem) =>
-  kind === "type" && / of (?:undefined|null) cannot be read$/.test(message)
-
 const evaluated = (template: Result.Result<Template, string>, scope: Obj, budget: Interpreter.Budget): Value => {
   if (Result.isFailure(template)) return Result.fail(template.failure)
   const { codes, texts } = template.success
@@ -296,7 +293,7 @@ const evaluated = (template: Result.Result<Template, string>, scope: Obj, budget
   for (const program of codes) {
     if (Result.isFailure(program)) return Result.fail(program.failure)
     const value = Interpreter.evaluate(program.success, scope, budget)
-    if (Result.isFailure(value) && !isSwallowed(value.failure)) return Result.fail(value.failure.message)
+    if (Result.isFailure(value) && value.failure.kind !== "nullish") return Result.fail(value.failure.message)
     values.push(Result.getOrUndefined(value))
   }
   return Result.succeed(

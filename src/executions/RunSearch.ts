@@ -7,6 +7,7 @@ import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
+import * as Rows from "../base/Rows.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Execution from "./Execution.ts"
@@ -148,8 +149,8 @@ const countByNode = (results: ReadonlyArray<Searched>) => {
   const rows = results.flatMap(({ execution, nodes }) =>
     nodes.map((row) => ({ ...row, ...(isOne ? {} : { workflow: execution.workflow?.name ?? execution.workflowId }) }))
   )
-  return [...Map.groupBy(rows, ({ node, workflow = "" }) => JSON.stringify([workflow, node])).values()]
-    .flatMap((own) => own.slice(0, 1).map((row) => ({ ...row, matched: sumAll(own.map(({ matched }) => matched)) })))
+  return Rows.grouped(rows, ({ node, workflow = "" }) => [workflow, node])
+    .map(({ first, rows }) => ({ ...first, matched: sumAll(rows.map(({ matched }) => matched)) }))
     .toSorted((a, b) => b.matched - a.matched)
 }
 

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import { CallContext } from "../base/CallContext.ts"
 import type * as Errors from "../base/Errors.ts"
 import { counted } from "../base/Plural.ts"
+import * as Rows from "../base/Rows.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
@@ -155,10 +156,8 @@ export const next = ({ isComplete, nextCursor, runs }: Selection<unknown>, { las
     ? undefined
     : { cursor: nextCursor, ...(last === undefined ? {} : { last: Math.max(1, last - runs.length) }) }
 
-const maxNamed = 5
-
 const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nError]>) => {
-  const ids = [...faults.slice(0, maxNamed).map(([id]) => id), ...(faults.length > maxNamed ? ["…"] : [])].join(", ")
+  const ids = Rows.listed(faults.map(([id]) => id), 5)
   return ItemView.noteAbout(
     faults.length,
     "run",

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import { arr, defined, obj, str } from "../base/Json.ts"
 import { redactText } from "../base/Redact.ts"
+import * as Rows from "../base/Rows.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Execution from "./Execution.ts"
@@ -57,9 +58,7 @@ export const countByWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>)
         workflowId,
         total: all.length,
         failed: failed.length,
-        byStatus: Object.fromEntries(
-          [...Map.groupBy(all, ({ status }) => status ?? "unknown")].map(([status, some]) => [status, some.length])
-        ),
+        byStatus: Rows.counts(all, ({ status }) => status ?? "unknown"),
         lastFailed: failedOf(failed[0])
       }
     })

@@ -4,7 +4,8 @@ import * as Result from "effect/Result"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
-import { type Obj, obj } from "../base/Json.ts"
+import { defined, type Obj, obj } from "../base/Json.ts"
+import * as Deprecated from "../n8n/Deprecated.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { together } from "../workflows/store/Publishing.ts"
@@ -55,7 +56,13 @@ export const forEach = Effect.fnUntraced(function*<R>(
     }
     const known: Plans.Outcome = Result.isSuccess(outcome)
       ? outcome.success
-      : { state: "refused", why: Errors.reasonOf(outcome.failure) }
+      : defined({
+        state: "refused" as const,
+        why: Errors.reasonOf(outcome.failure),
+        deprecated: Deprecated.isRefusal(outcome.failure)
+          ? Deprecated.refusedNodes(Errors.detailsOf(outcome.failure))
+          : undefined
+      })
     outcomes.set(entry.id, known)
     yield* Plans.record(plan.id, entry.id, known)
     yield* progress(outcomes.size, entries.length, "workflows")

@@ -6,7 +6,8 @@ import * as Workflow from "../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import * as Plans from "./Plans.ts"
 
-const maxExample = 120
+/** Length of an example, which is one line. */
+const room = 120
 
 /** Workflow before and after. */
 export interface Pair {
@@ -34,7 +35,7 @@ const fieldsOf = ({ after, before }: Pair): ReadonlyArray<Field> => {
       ...WorkflowDiff.changedFields(before, after, node).map(({ after, before, path }) => ({
         change: `${type} ${JsonPath.general(path.replace(/^parameters\./, ""))}`,
         node: name,
-        example: WorkflowDiff.around(before, after, maxExample)
+        example: WorkflowDiff.around(before, after, room)
       }))
     ]
   })
@@ -43,7 +44,7 @@ const fieldsOf = ({ after, before }: Pair): ReadonlyArray<Field> => {
   )
   const rest = WorkflowDiff.restFields(diff).map(({ after, before, path }) => ({
     change: JsonPath.general(path),
-    example: /^(settings|name|description)\b/.test(path) ? WorkflowDiff.around(before, after, maxExample) : undefined
+    example: /^(settings|name|description)\b/.test(path) ? WorkflowDiff.around(before, after, room) : undefined
   }))
   return [...nodes, ...links, ...rest]
 }

@@ -34,8 +34,10 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Turn from "../base/Turn.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
@@ -106,10 +108,9 @@ const obstacle = (
     : undefined
 
 const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
-  [...Map.groupBy(left, ({ decision, type, why }) => JSON.stringify([type, why, decision])).values()].map((all) => {
-    const { decision = "", type = "", why = "" } = all[0] ?? {}
-    const names = [...new Set(all.map(({ workflow }) => workflow))]
-    return { type, nodes: all.length, workflows: names.length, why, decision, names: names.slice(0, Plans.maxNames) }
+  Rows.grouped(left, ({ decision, type, why }) => [type, why, decision]).map(({ count, first, rows }) => {
+    const names = [...new Set(rows.map(({ workflow }) => workflow))]
+    return { ...Struct.pick(first, ["type", "why", "decision"]), nodes: count, workflows: names.length, names }
   }).toSorted((a, b) => b.nodes - a.nodes)
 
 const changesRunning = Effect.fnUntraced(function*(workflow: Workflow.Listed, means: Means) {

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Graph from "../workflow/Graph.ts"
@@ -141,12 +142,9 @@ const sharedBy = (
       return kind === "table" && id !== "" ? [{ kind, id, name: tables?.get(id) ?? id, by }] : []
     })
   ])
-  return [...Map.groupBy(uses, ({ id, kind }) => `${kind} ${id}`).values()].flatMap((all) => {
-    const workflows = [...new Set(all.map(({ by }) => by))]
-    const [first] = all
-    if (first === undefined || workflows.length === 1) return []
-    const { by: _, ...shared } = first
-    return [{ ...shared, workflows }]
+  return Rows.grouped(uses, ({ id, kind }) => [kind, id]).flatMap(({ first: { by: _, ...shared }, rows }) => {
+    const workflows = [...new Set(rows.map(({ by }) => by))]
+    return workflows.length === 1 ? [] : [{ ...shared, workflows }]
   }).toSorted((a, b) => b.workflows.length - a.workflows.length)
 }
 

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { redact } from "../base/Redact.ts"
+import * as Rows from "../base/Rows.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import * as WorkflowEdit from "../workflow/edit/WorkflowEdit.ts"
@@ -60,7 +61,7 @@ const fault = (wire: Obj): string | undefined => {
   const optional = keys.optional.map((key) => `${key}?`)
   if (missing.length + extra.length > 0) {
     return `Invalid keys: ${op} takes ${[...keys.required, ...optional].join(", ")}` +
-      (extra.length === 0 ? "" : `, not ${extra.map((key) => `'${key.slice(0, 100)}'`).join(", ")}`) +
+      (extra.length === 0 ? "" : `, not ${Rows.names(extra)}`) +
       (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
   }
   const isText = (key: string) => typeof wire[key] === "string" && wire[key] !== ""

@@ -7,6 +7,7 @@ import { Author } from "../base/CallContext.ts"
 import { Documents } from "../base/Documents.ts"
 import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
+import * as Rows from "../base/Rows.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { Operation, Swap } from "./Operations.ts"
 
@@ -40,20 +41,17 @@ export interface Change {
   readonly name: string
 }
 
-/** Maximum number of names of workflows in a group. */
-export const maxNames = 5
-
 /** Groups equal changes, those of most workflows first. */
 export const grouped = (changes: ReadonlyArray<Change>): ReadonlyArray<typeof Group.Type> =>
-  [...Map.groupBy(changes, ({ change }) => change)].map(([change, all]) => {
-    const names = new Map(all.map(({ id, name }) => [id, name]))
-    const nodes = all.filter(({ node }) => node !== undefined).length
+  Rows.grouped(changes, ({ change }) => change).map(({ first: { change, example }, rows }) => {
+    const names = new Map(rows.map(({ id, name }) => [id, name]))
+    const nodes = rows.filter(({ node }) => node !== undefined).length
     return defined({
       change,
       workflows: names.size,
       nodes: nodes === 0 ? undefined : nodes,
-      names: [...names.values()].slice(0, maxNames),
-      example: all[0]?.example
+      names: [...names.values()],
+      example
     })
   }).toSorted((a, b) => b.workflows - a.workflows)
 
@@ -93,6 +91,8 @@ export interface Plan extends Schema.Schema.Type<typeof Plan> {}
 export const Outcome = Schema.Struct({
   state: Schema.Literals(["done", "refused", "changed", "restored"]),
   why: Schema.optionalKey(Schema.String),
+  /** Deprecated nodes for which n8n refused it. */
+  deprecated: Schema.optionalKey(Schema.Array(Schema.Struct({ node: Schema.String, type: Schema.String }))),
   after: Schema.optionalKey(Schema.String),
   published: Schema.optionalKey(Schema.Boolean),
   warnings: Schema.optionalKey(Schema.Array(Schema.String))

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { defined, obj, str } from "../base/Json.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isUnsupported, isV1, N8nClient } from "../n8n/N8nClient.ts"
@@ -28,7 +29,7 @@ const only = Effect.fnUntraced(
     if (second !== undefined) {
       return yield* refuse(
         `${matches.length} ${what}s are named '${Visible.label(word)}'`,
-        `Use the id: ${matches.slice(0, 8).map(({ id }) => id).join(", ")}.`
+        `Use the id: ${Rows.listed(matches.map(({ id }) => id), 8)}.`
       )
     }
     return first

@@ -20,10 +20,6 @@ export const refusedNodes = (message: string | undefined): ReadonlyArray<Refused
 export const isRefusal = (error: N8nError): error is ApiError =>
   statusOf(error) === 400 && refusedNodes(detailsOf(error)).length > 0
 
-/** Advice after a refusal, if the message is one. */
-export const hint = (message: string | undefined): Hint | undefined => {
-  const nodes = refusedNodes(message)
-  return nodes.length === 0
-    ? undefined
-    : { _tag: "UpgradeNodes", nodes: nodes.slice(0, 5), more: Math.max(0, nodes.length - 5) }
-}
+/** Advice after the refusal of nodes, if there are any. */
+export const hint = (nodes: ReadonlyArray<RefusedNode>): Hint | undefined =>
+  nodes.length === 0 ? undefined : { _tag: "UpgradeNodes", nodes }

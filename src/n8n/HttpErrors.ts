@@ -25,7 +25,8 @@ const older = "This n8n has no such endpoint: it is older than this operation."
 
 const hintForStatus = (status: number, detail: string | undefined): Hint => {
   if (status === 400) {
-    return Deprecated.hint(detail) ?? "n8n refused a value; errorDetails names it. Correct it and call again."
+    return Deprecated.hint(Deprecated.refusedNodes(detail)) ??
+      "n8n refused a value; errorDetails names it. Correct it and call again."
   }
   if (status === 401) return { _tag: "CheckApiKey" }
   if (status === 403) {

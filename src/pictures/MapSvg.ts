@@ -1,6 +1,7 @@
 /** Renders a map of workflows as SVG, light and dark, and the details of its page. Pure. */
 import { defined } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
+import * as Rows from "../base/Rows.ts"
 import { xml } from "../base/Xml.ts"
 import type { Edge, WorkflowMap } from "../fleet/Map.ts"
 import * as details from "./details.ts"
@@ -148,9 +149,9 @@ const linesOf = (map: WorkflowMap, { line, link, nameOf, whyBroken }: Words): Re
 ]
 
 const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<details.Section> =>
-  [...Map.groupBy(lines, ({ title }) => title)].map(([title, all]) => ({
+  Rows.grouped(lines, ({ title }) => title).map(({ first: { title }, rows }) => ({
     title,
-    text: [...new Set(all.map(({ text }) => text))].join("\n")
+    text: [...new Set(rows.map(({ text }) => text))].join("\n")
   }))
 
 const publication = (workflow: ReturnType<WorkflowMap["workflows"]["get"]>) => {

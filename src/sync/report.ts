@@ -4,6 +4,7 @@ import * as Errors from "../base/Errors.ts"
 import { defined, type Obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import { redact } from "../base/Redact.ts"
+import * as Rows from "../base/Rows.ts"
 import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import type * as Compare from "./comparison.ts"
 
@@ -102,9 +103,7 @@ export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action" | "n
 ): Report<A> => ({
   entries,
   ...(remaining === 0 ? {} : { remaining }),
-  counts: Object.fromEntries(
-    [...Map.groupBy(entries, ({ status }) => status)].map(([status, all]) => [status, all.length])
-  ),
+  counts: Rows.counts(entries, ({ status }) => status),
   isSame: remaining === 0 && entries.every(({ status }) => status === "same"),
   hasConflicts: entries.some(({ action, error, status }) =>
     status === "both" && action === undefined && error === undefined

@@ -10,8 +10,8 @@ import * as Visible from "../base/Visible.ts"
 import { type ColumnType, type DataTable, N8nClient, type Row } from "../n8n/N8nClient.ts"
 import type { Snapshots } from "../workflows/store/Snapshots.ts"
 import * as Backup from "./Backup.ts"
-import * as Rows from "./Rows.ts"
 import * as Table from "./Table.ts"
+import * as TableRows from "./TableRows.ts"
 
 export const operations = [
   "insert",
@@ -53,8 +53,6 @@ export interface Done {
   readonly version?: string
   readonly hint?: string
 }
-
-const maxPreviewRows = 5
 
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
   const value = input[key]
@@ -127,10 +125,10 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const data = yield* need(input, "set", "Give the new values by column.")
   yield* checkValues(table, data, "set")
   const condition = yield* Table.condition(where, table, input.redacts)
-  const matching = yield* Rows.filtersOf(table, condition, input.redacts)
+  const matching = yield* TableRows.filtersOf(table, condition, input.redacts)
   const isUpsert = input.op === "upsert"
   const inserts = isUpsert && matching.length < 2
-  const filters = inserts && matching.length === 0 ? [Rows.none] : matching
+  const filters = inserts && matching.length === 0 ? [TableRows.none] : matching
   const previews = yield* Effect.forEach(
     filters,
     (filter) =>
@@ -139,12 +137,7 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const [before, after] = [previews.flatMap((each) => each.before), previews.flatMap((each) => each.after)]
   yield* outside(before, condition)
   if (input.dryRun) {
-    return {
-      table,
-      count: after.length,
-      before: before.slice(0, maxPreviewRows),
-      after: after.slice(0, maxPreviewRows)
-    } satisfies Done
+    return { table, count: after.length, before, after } satisfies Done
   }
   if (before.length === 0 && !isUpsert) return { table, count: 0 } satisfies Done
   const back = before.length === 0 ? undefined : yield* Backup.save(table, before, input.op)
@@ -167,11 +160,11 @@ const remove = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const n8n = yield* N8nClient
   const where = yield* need(input, "where", "Say which rows; op clear empties the table.")
   const condition = yield* Table.condition(where, table, input.redacts)
-  const filters = yield* Rows.filtersOf(table, condition, input.redacts)
+  const filters = yield* TableRows.filtersOf(table, condition, input.redacts)
   const rows = (yield* Effect.forEach(filters, (filter) => n8n.previewRowDeletion(table.id, filter))).flat()
   yield* outside(rows, condition)
   const total = rows.length
-  if (input.dryRun || total === 0) return { table, count: total, before: rows.slice(0, maxPreviewRows) } satisfies Done
+  if (input.dryRun || total === 0) return { table, count: total, before: rows } satisfies Done
   yield* askToDelete(
     input.confirm,
     `Delete ${counted(total, "row")} of table ${table.id} ('${Visible.label(table.name)}')`,

@@ -44,7 +44,7 @@ const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
   const recorded = runs.flatMap(({ head }) => isRecorded(head) ? [String(head.id)] : []).slice(0, last)
   if (recorded.length > 0) return recorded
   return yield* new Errors.ValidationError({
-    reason: `Workflow '${workflowId}' has no recorded runs to replay`,
+    reason: "The workflow has no recorded runs to replay",
     field: "workflowId",
     hint: runs.length > 0
       ? `Its ${runs.length} newest executions were manual, canceled or have not ended. test_workflow takes testData.`
@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(
       /** Whether there is time for another replay and these additional milliseconds. */
       hasTime: (more = 0) => Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve + more),
       replay: Effect.fnUntraced(
-        function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Rows) {
+        function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Replacements) {
           const { run } = yield* open(subject)
           const result = yield* permits.withPermit(run({ replay: id, rows }))
           for (const each of result.upgraded) upgraded.set(each.node, each)

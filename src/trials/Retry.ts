@@ -14,6 +14,7 @@ import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { counted } from "../base/Plural.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import type * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
@@ -50,28 +51,21 @@ const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { force, f
   if (planned.length === 0 || planned.length === 1 && from === "failure" && !force) return
   const n8n = yield* N8nClient
   const { confirm } = yield* CallContext
-  const groups = [...Map.groupBy(planned, ({ workflowId }) => workflowId)]
-  const names = groups.slice(0, 4).map(([id, all]) =>
-    `${all.length} of workflow ${id} ('${Visible.label(all[0]?.workflowName ?? "", 40)}')`
+  const names = Rows.grouped(planned, ({ workflowId }) => workflowId).map(({ count, first }) =>
+    `${count} of workflow ${first.workflowId} (${Rows.quote(first.workflowName ?? "", 40)})`
   )
-  const more = groups.length > names.length ? `, and those of ${groups.length - names.length} more` : ""
-  const counts = Map.groupBy(planned, ({ way }) => way)
-  const ways = [...counts].map(([way, { length }]) =>
-    way === "send"
-      ? `${counted(length, "recorded request")} to ${new URL(n8n.webhookAddress("")).origin}`
-      : `${counted(length, "run")} in a temporary copy`
+  const ways = Rows.grouped(planned, ({ way }) => way).map(({ count, first }) =>
+    first.way === "send"
+      ? `${counted(count, "recorded request")} to ${new URL(n8n.webhookAddress("")).origin}`
+      : `${counted(count, "run")} in a temporary copy`
   )
   const repeats = [...new Set(planned.flatMap((plan) => plan.repeats ?? []))]
-  const effects = repeats.length === 0
-    ? ""
-    : `, which repeats ${repeats.slice(0, 4).map((name) => `'${Visible.label(name, 30)}'`).join(", ")}${
-      repeats.length > 4 ? ", …" : ""
-    }`
+  const effects = repeats.length === 0 ? "" : `, which repeats ${Rows.names(repeats, 4, 30)}`
   const start = from === "failure" ? "failed node" : `start (${ways.join(", ")})`
   const doubt = force ? ", also if they may have been sent again already" : ""
   const question = `Retry ${counted(planned.length, "run")} from the ${start}${effects}${doubt}: ${
-    names.join(", ")
-  }${more}?`
+    Rows.listed(names, 4)
+  }?`
   if ((yield* confirm(Visible.label(question, 500))) !== "no") return
   return yield* new Errors.ValidationError({
     reason: "The user did not agree, or could not be asked",
@@ -238,7 +232,7 @@ const withNewRun = Effect.fnUntraced(function*(retried: Retried, plan: Plan, wat
   const { candidates } = watch.resolve(plan.id)
   const which = candidates.length === 0
     ? "n8n lists no run of it"
-    : `its run is one of ${candidates.slice(0, 5).join(", ")}`
+    : `its run is one of ${Rows.listed(candidates, 5)}`
   return { ...retried, note: `${retried.note}; ${which}` }
 })
 

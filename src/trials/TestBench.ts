@@ -47,7 +47,7 @@ export interface Case {
   readonly pins?: Pins | undefined
   /** Execution whose trigger data starts the test, and whose items replace every node that reaches outside. */
   readonly replay?: string | undefined
-  readonly rows?: TestCopy.Rows | undefined
+  readonly rows?: TestCopy.Replacements | undefined
   /** Makes every node of a replay run; executed immediately before the copy is called. */
   readonly rerun?: Effect.Effect<void, Errors.N8nError> | undefined
 }

@@ -8,6 +8,7 @@ import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
 import { parser } from "../base/JavaScript.ts"
 import { arr, type Obj } from "../base/Json.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Fence from "../catalogue/code/Fence.ts"
 import * as Deprecated from "../n8n/Deprecated.ts"
@@ -43,7 +44,7 @@ export const checkRunnable = Effect.fnUntraced(function*(
   if (missingCredentials.length > 0) {
     return yield* notRunnable(
       name,
-      missingCredentials.slice(0, 5).map(({ node, type }) => `'${node}' needs the credential ${type}.`).join(" "),
+      Rows.listed(missingCredentials.map(({ node, type }) => `'${node}' needs the credential ${type}.`), 5, " "),
       { _tag: "SetCredentials" }
     )
   }
@@ -204,7 +205,7 @@ const upgradedBody = Effect.fnUntraced(function*(body: Body, { name, release }: 
   if (reasons.length > 0) {
     return yield* cannotRun(name, {
       message: `this n8n refuses deprecated nodes, and they cannot be upgraded in the copy. ${
-        reasons.slice(0, 5).join(" ")
+        Rows.listed(reasons, 5, " ")
       }`,
       field: "workflowId",
       hint: "Nothing ran. Replace them, or test on an n8n with N8N_DEPRECATED_NODES_BLOCK=false."
@@ -240,5 +241,5 @@ export const upgradeNote = (upgraded: ReadonlyArray<Upgrade.Upgraded>): string |
   upgraded.length === 0
     ? undefined
     : `This n8n refuses deprecated nodes; upgraded in the copy only: ${
-      upgraded.slice(0, 8).map(({ from, node, to }) => `'${Visible.label(node)}' (${from} → ${to})`).join(", ")
-    }${upgraded.length > 8 ? ` and ${upgraded.length - 8} more` : ""}.`
+      Rows.listed(upgraded.map(({ from, node, to }) => `${Rows.quote(node)} (${from} → ${to})`), 8)
+    }.`

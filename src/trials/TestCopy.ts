@@ -8,7 +8,7 @@
  */
 import * as Result from "effect/Result"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
-import * as Visible from "../base/Visible.ts"
+import * as Rows from "../base/Rows.ts"
 import { respond } from "../catalogue/types/Outside.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
@@ -39,7 +39,7 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   /** Items of other nodes that do not run; they take precedence over the workflow's pinned data. */
   readonly pinOf?: ((node: Node) => pins.Pin | undefined) | undefined
   /** Nodes that replace one, by its name, in spite of its pin; the last of them has the name. */
-  readonly rows?: Rows | undefined
+  readonly rows?: Replacements | undefined
   /** Output of nodes before the start, by name, for the expressions that refer to them. */
   readonly earlier?: ReadonlyMap<string, pins.Earlier> | undefined
   /** Nodes that run in spite of the workflow's pinned data. */
@@ -55,7 +55,7 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
 }
 
 /** Rows of nodes that replace one, by its name. */
-export type Rows = ReadonlyMap<string, (node: Node, added: pins.Added) => ReadonlyArray<Node>>
+export type Replacements = ReadonlyMap<string, (node: Node, added: pins.Added) => ReadonlyArray<Node>>
 
 interface Place {
   readonly name: string
@@ -70,8 +70,7 @@ interface Refusal {
 
 const errorTrigger = "n8n-nodes-base.errorTrigger"
 
-const quoteNames = (nodes: ReadonlyArray<Node>) =>
-  nodes.slice(0, 8).map(({ name }) => `'${Visible.label(name)}'`).join(", ")
+const quoteNames = (nodes: ReadonlyArray<Node>) => Rows.names(nodes.map(({ name }) => name))
 
 const refuse = (message: string, hint: string, field: Refusal["field"] = "workflowId") =>
   Result.fail<Refusal>({ message, hint, field })

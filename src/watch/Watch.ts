@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import { itemCount } from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
@@ -22,7 +23,6 @@ import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as Rules from "./Rules.ts"
 import { claim, type Entry, release, save, type State } from "./state.ts"
-import * as wording from "./wording.ts"
 
 export type { Incident } from "./Incident.ts"
 
@@ -154,7 +154,7 @@ const unclear = (
   ...[...schedules].map(([reason, names]) =>
     [
       `schedules:${reason}`,
-      `Whether ${counted(names.length, "workflow")} started as scheduled (${wording.names(names)}): ${reason}.`
+      `Whether ${counted(names.length, "workflow")} started as scheduled (${Rows.names(names, 3, 30)}): ${reason}.`
     ] as const
   )
 ]

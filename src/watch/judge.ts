@@ -1,6 +1,7 @@
 /** Judgments of a poll that need no requests, from its runs. Pure. */
 import { defined, obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Schedules from "../workflow/Schedules.ts"
 import { durations, failures, rhythm, schedules } from "./detect/index.ts"
@@ -8,7 +9,6 @@ import type { Incident } from "./Incident.ts"
 import { isAttended, type Run, type Seen } from "./Observation.ts"
 import type { Runs } from "./observe.ts"
 import type { Entry, State } from "./state.ts"
-import * as wording from "./wording.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -199,7 +199,7 @@ export const gathered = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Inci
   const missed = incidents.filter(({ kind }) => kind === "missed").toSorted((a, b) => a.at < b.at ? -1 : 1)
   const [first] = missed
   if (first === undefined || missed.length < many) return incidents
-  const names = wording.names(missed.map(({ workflowName = "" }) => workflowName), 8, 24)
+  const names = Rows.names(missed.map(({ workflowName = "" }) => workflowName), 8, 24)
   const cause = missed.every((each) => each.cause === first.cause)
     ? first.cause
     : "n8n may have been down or lost the schedules"

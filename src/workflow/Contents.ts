@@ -6,6 +6,7 @@ import type { Hint } from "../base/Advice.ts"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as JsonText from "../base/JsonText.ts"
+import * as Rows from "../base/Rows.ts"
 import { workflowKeys } from "../n8n/model/Workflow.ts"
 import { isNull, objectOf } from "./repair/Repairs.ts"
 
@@ -166,8 +167,7 @@ export const read = (text: string, name?: string): Contents => {
 
 const several = (all: ReadonlyArray<Inside>) => {
   const labels = all.map(({ workflow: { id, name } }) => `'${String(name)}'${str(id) === undefined ? "" : ` (${id})`}`)
-  const more = all.length > 5 ? ` and ${all.length - 5} more` : ""
-  return `it contains ${all.length} workflows: ${labels.slice(0, 5).join(", ")}${more}; ` +
+  return `it contains ${all.length} workflows: ${Rows.listed(labels, 5)}; ` +
     "choose one by its id or name: FILE.json#ID"
 }
 

@@ -4,8 +4,6 @@ import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf } from "../n8n/model/Workflow.ts"
 
-const maxPlaces = 10
-
 const sentence = (name: string | undefined, path: string) =>
   `${name === undefined ? path : `'${name}': ${path}`} contains a literal secret: store it in a credential instead`
 
@@ -59,8 +57,6 @@ export const isExample = (workflow: Obj, path: string): boolean => {
     between(value, shown.split(Redact.marker))?.every((text) => text.trim().length < 6 || example.test(text)) === true
 }
 
-/** A line for each place, such as `'HTTP Request': parameters.url contains a literal secret …`; ten, then a count. */
-export const warnings = (workflow: Obj): ReadonlyArray<string> => {
-  const all = places(workflow).map(({ node, path }) => sentence(node, path))
-  return all.length > maxPlaces ? [...all.slice(0, maxPlaces), `${all.length - maxPlaces} more literal secrets`] : all
-}
+/** A line for each place, such as `'HTTP Request': parameters.url contains a literal secret …`. */
+export const warnings = (workflow: Obj): ReadonlyArray<string> =>
+  places(workflow).map(({ node, path }) => sentence(node, path))

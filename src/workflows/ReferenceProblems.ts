@@ -6,6 +6,7 @@ import * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
 import { defined, obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import { findAll } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -54,11 +55,8 @@ export const subject = Effect.fnUntraced(function*(
 
 type Judged = Pick<Faulty, "severity" | "message" | "rule" | "type"> & { readonly fix: string }
 
-const few = 4
-
 const listOf = (all: ReadonlyArray<References.NamedRef>) =>
-  all.slice(0, few).map(({ id, name }) => `'${Visible.label(name)}' (${id})`).join(", ") +
-  (all.length > few ? `, and ${all.length - few} more` : "")
+  Rows.listed(all.map(({ id, name }) => `${Rows.quote(name)} (${id})`), 4)
 
 const ofCredential = (
   { id, name, type = "" }: References.Reference,

@@ -6,6 +6,7 @@ import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
 import { mapStrings } from "../base/JsonPath.ts"
+import * as Rows from "../base/Rows.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
@@ -245,8 +246,6 @@ export interface ChangeOptions {
 const unpublishable = (reason: string, hint: Errors.ValidationError["hint"]) =>
   Errors.invalid("publish", reason, ["Nothing was written.", hint].flat())
 
-const maxFaults = 5
-
 /** Fails unless the changed workflow may be published: it is valid, and no draft of someone else waits. */
 const checkPublishing = Effect.fnUntraced(
   function*(before: Workflow.Workflow, { created = [], workflow }: Change<unknown>) {
@@ -274,8 +273,7 @@ const checkPublishing = Effect.fnUntraced(
     const all = faults.flat()
     if (all.length === 0) return
     return yield* unpublishable(
-      `The result is not valid: ${all.slice(0, maxFaults).join(" ")}` +
-        (all.length > maxFaults ? ` And ${all.length - maxFaults} more.` : ""),
+      `The result is not valid: ${Rows.listed(all, 5, " ")}`,
       "Correct this in the same operations, or leave out publish."
     )
   }

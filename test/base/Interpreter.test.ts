@@ -249,7 +249,7 @@ describe("JavaScript", () => {
     "Symbol.iterator",
     "setTimeout(() => 1)"
   ])("outside the subset is refused: %s", (code) => {
-    assert.match(problem(code), /^(refused|reference|syntax|type): /)
+    assert.match(problem(code), /^(refused|reference|syntax|type|nullish): /)
   })
 
   it("exposes no host object", () => {

@@ -65,7 +65,7 @@ describe("a suggestion", () => {
     {
       name: "zzz",
       names: "abcdefghijk".split(""),
-      says: "There are: 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', and 3 more."
+      says: "There are: 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h' and 3 more."
     },
     { name: "zzz", names: "abcdefgh".split(""), says: "There are: 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'." }
   ])("for '$name' says: $says", ({ name, names, says }) => {
@@ -73,6 +73,6 @@ describe("a suggestion", () => {
   })
 
   it("lists up to the limit, from any iterable", () => {
-    assert.strictEqual(suggestion("zzz", new Set(["a", "b", "c"]).values(), 2), "There are: 'a', 'b', and 1 more.")
+    assert.strictEqual(suggestion("zzz", new Set(["a", "b", "c"]).values(), 2), "There are: 'a', 'b' and 1 more.")
   })
 })

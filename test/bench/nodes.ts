@@ -6,6 +6,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as NodeDetails from "../../src/catalogue/types/NodeDetails.ts"
 import * as NodeType from "../../src/catalogue/types/NodeType.ts"
 import * as Ports from "../../src/catalogue/types/Ports.ts"
+import { answered } from "../support/nodeDetails.ts"
 import * as nodeTypes from "../support/nodeTypes.ts"
 
 const background = { release: "", releases: { lacking: {}, removed: {} } }
@@ -32,7 +33,7 @@ const report = Effect.gen(function*() {
       asks(nodeType).flatMap((ask) =>
         Result.match(NodeDetails.details(nodeType, ask, evaluate, background), {
           onFailure: () => [],
-          onSuccess: (details) => [{ type: nodeType.type, ask, tokens: countTokens(JSON.stringify(details)) }]
+          onSuccess: (all) => [{ type: nodeType.type, ask, tokens: countTokens(JSON.stringify(answered(all))) }]
         })
       )
     ).toSorted((a, b) => a.tokens - b.tokens)

@@ -22,18 +22,19 @@ describe("n8n's refusal of deprecated nodes", () => {
     for (
       const message of [undefined, "", "Cannot use a node", "request/body/nodes/0 must NOT have additional properties"]
     ) {
-      assert.isUndefined(Deprecated.hint(message))
+      assert.isUndefined(Deprecated.hint(Deprecated.refusedNodes(message)))
     }
   })
 
   it("names the nodes and the operation, and at most a few of many", () => {
-    const hint = Deprecated.hint(of("It's old"))
+    const hint = Deprecated.hint(Deprecated.refusedNodes(of("It's old")))
     assert.isDefined(hint)
     const text = Hints.text(hint ?? "")
     assert.include(text, "'It's old' (n8n-nodes-base.function)")
     assert.include(text, "workflow_edit(operations: [{op: 'upgrade', node: 'It\\'s old'}])")
     assert.include(text, "`upgrade`")
-    const many = Hints.text(Deprecated.hint(Array.from({ length: 250 }, (_, n) => of(`n${n}`)).join(" ")) ?? "")
+    const messages = Array.from({ length: 250 }, (_, n) => of(`n${n}`)).join(" ")
+    const many = Hints.text(Deprecated.hint(Deprecated.refusedNodes(messages)) ?? "")
     assert.include(many, "and 245 more")
     assert.isBelow(many.length, 700)
   })

@@ -166,11 +166,11 @@ describe("incidents", () => {
           world.isAway = true
           yield* expect(2, ["unreachable", "n8n could not be looked at 2 times in a row"])
           world.isAway = false
-          yield* expect(4, ["failed", "2 runs ended with n8n itself: mails"])
+          yield* expect(4, ["failed", "2 runs ended with n8n itself: 'mails'"])
           world.isSignedOut = true
           const [, credential] = yield* expect(
             60,
-            ["failed", "2 runs ended with n8n itself: api, upload"],
+            ["failed", "2 runs ended with n8n itself: 'api', 'upload'"],
             [
               "credential",
               "Credential 'Slack' (slackApi) no longer signs in: 1 published workflow depends on it, 'chat'"

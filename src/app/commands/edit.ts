@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { CallContext } from "../../base/CallContext.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
 import * as ToolContext from "../ToolContext.ts"
@@ -23,16 +24,11 @@ const leftOut = (refused: Outcome["refused"] = []) =>
   refused.map(({ id, name, why }) => `  left out: ${text(name)} (${text(id)}): ${text(why)}`)
 
 const planLines = ({ changes = [], published, refused, unchanged = 0, workflows }: Planned) => [
-  ...changes.flatMap(({ change, example, names, nodes, workflows }) => {
-    const more = workflows - names.length
-    return [
-      `${text(change)}: ${nodes === undefined ? "" : `${counted(nodes, "place")} in `}${
-        counted(workflows, "workflow")
-      }`,
-      ...(example === undefined ? [] : [`  ${text(example)}`]),
-      `  ${names.map(text).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
-    ]
-  }),
+  ...changes.flatMap(({ change, example, names, nodes, workflows }) => [
+    `${text(change)}: ${nodes === undefined ? "" : `${counted(nodes, "place")} in `}${counted(workflows, "workflow")}`,
+    ...(example === undefined ? [] : [`  ${text(example)}`]),
+    `  ${Rows.listed(names.map(text), 5)}`
+  ]),
   ...leftOut(refused),
   `${counted(workflows, "workflow")} would change` +
   (published === undefined ? "" : `, ${published} of them published`) +

@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
@@ -52,11 +53,11 @@ const findWorkflow = Effect.fnUntraced(function*(reference: string) {
   // Also of an archived one.
   if (first === undefined) return (yield* N8nClient.use((n8n) => n8n.getWorkflow(reference))).id
   if (others.length === 0) return first.id
-  const named = [first, ...others].slice(0, 5).map(({ id, name }) => `'${Visible.label(name)}' (${id})`).join(", ")
+  const named = Rows.listed([first, ...others].map(({ id, name }) => `${Rows.quote(name)} (${id})`), 5)
   return yield* Options.refuse(
-    `${counted(others.length + 1, "workflow")} have '${Visible.label(reference)}' in their name: ${named}${
-      others.length > 4 ? ", …" : ""
-    }. Use the id of one`
+    `${counted(others.length + 1, "workflow")} have '${
+      Visible.label(reference)
+    }' in their name: ${named}. Use the id of one`
   )
 })
 

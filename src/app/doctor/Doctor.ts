@@ -7,6 +7,7 @@ import type { Service as Database } from "../../base/Database.ts"
 import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
@@ -96,7 +97,7 @@ const testCopies = TestCopies.list.pipe(
   Effect.map((copies): ReadonlyArray<Check> =>
     copies.length === 0 ? [] : [warning(
       "Test copies",
-      `${copies.length} on n8n: ${copies.slice(0, 3).map(({ id, name }) => `${id} '${name}'`).join(", ")}`,
+      `${copies.length} on n8n: ${Rows.listed(copies.map(({ id, name }) => `${id} '${name}'`), 3)}`,
       "A test may be running; abandoned ones are deleted by the next test_workflow, after an hour at the latest."
     )]
   ),

@@ -1,6 +1,7 @@
 /** Findings of `check` as text, JSON, workflow commands of GitHub, and JUnit. Pure. */
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Finding from "../../fleet/inspection/Finding.ts"
 import type * as JUnit from "./JUnit.ts"
@@ -42,22 +43,16 @@ const placeOf = (finding: Finding.Finding) => "file" in finding ? `${finding.lin
 
 const colours = { error: 31, warning: 33, note: undefined } as const
 
-const maxNames = 5
-
 const isMany = ({ rule, severity }: Finding.Finding) => severity === "note" || rule === "unreachable-node"
 
 /** Findings of rules that concern many nodes in one line. */
 const merged = (findings: ReadonlyArray<Finding.Finding>): ReadonlyArray<Finding.Finding> =>
-  [...Map.groupBy(findings, (each) => isMany(each) ? `${each.rule} ${each.severity}` : each).values()].flatMap(
-    (group) => {
-      const [first] = group
-      if (first === undefined || group.length === 1) return group
-      const { fix, node: _, ...rest } = first
-      const nodes = group.flatMap(({ node }) => node === undefined ? [] : [`'${Visible.label(node, 40)}'`])
-      const more = nodes.length > maxNames ? ` and ${nodes.length - maxNames} more` : ""
-      const names = nodes.length === 0 ? "" : `: ${nodes.slice(0, maxNames).join(", ")}${more}`
-      const message = `${Finding.ruleOf(first.rule).name} (${group.length})${names}.`
-      return [{ ...rest, message, ...(group.every((each) => each.fix === fix) ? defined({ fix }) : {}) }]
+  Rows.grouped(findings, (each) => isMany(each) ? [each.rule, each.severity] : each).flatMap(
+    ({ count, first: { fix, node: _, ...first }, rows }) => {
+      if (count === 1) return rows
+      const names = Rows.names(rows.flatMap(({ node }) => node ?? []), 5, 40)
+      const message = `${Finding.ruleOf(first.rule).name} (${count})${names && `: ${names}`}.`
+      return [{ ...first, message, ...(rows.every((each) => each.fix === fix) ? defined({ fix }) : {}) }]
     }
   )
 
@@ -86,12 +81,12 @@ export const summary = (report: Report): string => {
 }
 
 export const text = (report: Report, isColoured: boolean): ReadonlyArray<string> => [
-  ...[...Map.groupBy(report.findings, Finding.placeOf).values()].flatMap((group) => {
-    const shown = merged(group)
+  ...Rows.grouped(report.findings, Finding.placeOf).flatMap(({ first, rows }) => {
+    const shown = merged(rows)
     const width = Math.max(...shown.map((each) => placeOf(each).length))
     const fixes = new Set<string>()
     return [
-      ...group.slice(0, 1).map(titleOf),
+      titleOf(first),
       ...shown.flatMap((finding) => linesOf(finding, width, isColoured, fixes)),
       ""
     ]

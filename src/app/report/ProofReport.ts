@@ -1,17 +1,11 @@
 /** Comparison of replayed runs with their records, as text for people and as JUnit entries. Pure. */
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import type * as JUnit from "./JUnit.ts"
 import * as Layout from "./Layout.ts"
-
-const maxLines = 30
-
-const first = (all: ReadonlyArray<string>, most = 3) =>
-  [...all.slice(0, most), ...all.length > most ? [`${all.length - most} more`] : []].join(", ")
-
-const named = (nodes: ReadonlyArray<string>) => first(nodes.map((name) => `'${name}'`))
 
 const value = (json: unknown) => json === undefined ? "nothing" : Visible.text(JSON.stringify(json))
 
@@ -23,9 +17,9 @@ const example = ({ after, before, execution, path }: NonNullable<Groups.Group["e
 
 const groupLines = ({ also, example: shown, executions, node, paths, runs }: Groups.Group, isCause: boolean) => {
   return [
-    `  '${node}': ${first(paths, 6)}  (${counted(runs, "run")}: ${first(executions)})`,
+    `  '${node}': ${Rows.listed(paths, 6)}  (${counted(runs, "run")}: ${Rows.listed(executions, 3)})`,
     ...(isCause && shown !== undefined ? example(shown) : []),
-    ...(also === undefined ? [] : [`    and ${counted(also.length, "later node")}: ${named(also)}`])
+    ...(also === undefined ? [] : [`    and ${counted(also.length, "later node")}: ${Rows.names(also, 3)}`])
   ]
 }
 
@@ -46,7 +40,7 @@ export const text = (result: Groups.Result, isColoured: boolean): string => {
     ...list(
       "ignored",
       ignored.map(({ also, node, paths, why }) =>
-        `'${node}'${also === undefined ? "" : ` and ${counted(also, "later node")}`}: ${first(paths, 6)}${
+        `'${node}'${also === undefined ? "" : ` and ${counted(also, "later node")}`}: ${Rows.listed(paths, 6)}${
           why === undefined ? "" : ` (${why})`
         }`
       )
@@ -59,9 +53,7 @@ export const text = (result: Groups.Result, isColoured: boolean): string => {
       )
     )
   ]
-  return (lines.length <= maxLines
-    ? lines
-    : [...lines.slice(0, maxLines - 1), `… ${counted(lines.length - maxLines + 1, "more line")}`]).join("\n")
+  return Rows.listed(lines, 29, "\n")
 }
 
 /** Replayed run, for one entry of a JUnit document. */

@@ -4,6 +4,7 @@ import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Sync from "../../sync/Sync.ts"
 import type * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
@@ -46,10 +47,8 @@ const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: R
   ].join("\n")
 }
 
-const tally = <A>(entries: ReadonlyArray<A>, word: (entry: A) => string, none: string): string => {
-  const parts = [...Map.groupBy(entries, word)].map(([what, all]) => `${all.length} ${what}`)
-  return parts.length === 0 ? none : parts.join(", ")
-}
+const tally = <A>(entries: ReadonlyArray<A>, word: (entry: A) => string, none: string): string =>
+  Rows.tally(entries, word) || none
 
 const forPrograms = <A extends Pick<Result, "changed" | "error">>({ changed, error, ...entry }: A) =>
   defined({

@@ -1,25 +1,22 @@
 /** Upgrades of many workflows, as text for people and as JSON. Pure. */
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Upgrades from "../../trials/Upgrades.ts"
 import { markOf } from "./ProofReport.ts"
 import { explain } from "./SyncReport.ts"
 
-const maxPlaces = 5
-
 const text = (value: string) => Visible.label(value, 200)
 
 const shortType = (typed: string) => typed.slice(typed.lastIndexOf(".", typed.indexOf(" ")) + 1)
 
-const quoted = (names: ReadonlyArray<string>) => {
-  const unique = [...new Set(names)]
-  const more = unique.length - maxPlaces
-  return unique.slice(0, maxPlaces).map((name) => `'${text(name)}'`).join(", ") + (more > 0 ? ` and ${more} more` : "")
-}
+const quoted = (names: ReadonlyArray<string>) => Rows.names(names, 5, 200)
 
 /** Entries with the same text as one, the most frequent first. */
 const groups = <A>(entries: ReadonlyArray<A>, textOf: (entry: A) => string) =>
-  [...Map.groupBy(entries, textOf)].toSorted(([, a], [, b]) => b.length - a.length)
+  Rows.grouped(entries, textOf).toSorted((a, b) => b.count - a.count).map(({ first, rows }) =>
+    [textOf(first), rows] as const
+  )
 
 const label = ({ name, workflow }: Upgrades.Subject) => workflow.endsWith(".json") ? workflow : name
 

@@ -1,6 +1,7 @@
 /** Incidents of a watch as lines for people, as JSON, and as the message of a webhook. Pure. */
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Incident from "../../watch/Incident.ts"
 import * as Layout from "./Layout.ts"
@@ -127,19 +128,14 @@ export interface Message {
 
 /** Body of a webhook: a paragraph for each incident, as far as they fit. */
 export const message = (incidents: ReadonlyArray<Incident.Incident>, host: string, context: Context): Message => {
-  const [first] = incidents
-  const head = `n8n at ${host}: ${counted(incidents.length, "new incident")} (times in ${
-    zoneName(first?.at ?? "1970-01-01T00:00:00Z", context.zone)
-  })`
-  const rest = (count: number) => `… and ${count} more`
-  let text = head
-  for (const [index, incident] of incidents.entries()) {
-    const { command, subject, text: about, time } = parts(incident, context)
-    const next = plain(`${time} ${incident.kind}: ${subject}${about}`) + (command === undefined ? "" : ` → ${command}`)
-    if (text.length + next.length + rest(incidents.length).length + 4 > maxText) {
-      return { text: `${text}\n\n${rest(incidents.length - index)}`, incidents: incidents.map(json) }
-    }
-    text = `${text}\n\n${next}`
-  }
-  return { text, incidents: incidents.map(json) }
+  const [{ at = "1970-01-01T00:00:00Z" } = {}] = incidents
+  const head = `n8n at ${host}: ${counted(incidents.length, "new incident")} (times in ${zoneName(at, context.zone)})`
+  const paragraphs = incidents.map((incident) => {
+    const { command, subject, text, time } = parts(incident, context)
+    return plain(`${time} ${incident.kind}: ${subject}${text}`) + (command === undefined ? "" : ` → ${command}`)
+  })
+  const first = (most: number) => Rows.listed([head, ...paragraphs], most + 1, "\n\n")
+  let most = incidents.length
+  while (most > 0 && first(most).length > maxText) most--
+  return { text: first(most), incidents: incidents.map(json) }
 }

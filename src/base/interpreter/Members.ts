@@ -26,7 +26,7 @@ export const get = (object: unknown, key: string | number, run: Values.Run, at: 
   } else if (object === undefined || object === null) {
     if (isItem) return undefined
     run.at = at
-    return Values.fail(run, "type", `'${key}' of ${String(object)} cannot be read`)
+    return Values.fail(run, "nullish", `'${key}' of ${String(object)} cannot be read`)
   }
   if (methodOf(object, String(key)) === undefined) return undefined
   run.at = at

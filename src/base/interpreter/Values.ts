@@ -5,11 +5,11 @@ import type { Obj } from "../Json.ts"
 
 /**
  * Why a program could not be compiled or evaluated. `syntax`: not JavaScript. `refused`: JavaScript outside the
- * supported subset. `reference`: an unknown name. `type`: a value of the wrong type, or too long. `budget`: too many
- * steps, too much time, or nested too deeply. `at` is the offset in the source.
+ * supported subset. `reference`: an unknown name. `type`: a value of the wrong type, or too long. `nullish`: a member
+ * of null or undefined. `budget`: too many steps, too much time, or nested too deeply. `at` is the offset in the source.
  */
 export class Problem extends Data.TaggedError("ExpressionProblem")<{
-  readonly kind: "syntax" | "refused" | "reference" | "type" | "budget"
+  readonly kind: "syntax" | "refused" | "reference" | "type" | "nullish" | "budget"
   readonly message: string
   readonly at: number
 }> {}

@@ -9,6 +9,7 @@ import { realpathSync } from "node:fs"
 import type { Module } from "node:module"
 import { dirname, join } from "node:path"
 import { obj } from "../../base/Json.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as NodeType from "../types/NodeType.ts"
 
 /** Fields by resource and operation (`message/getAll`), or by the empty string. */
@@ -22,13 +23,11 @@ const ItemSchema = Schema.fromJsonString(Schema.Struct({
   )
 }))
 
-const most = 25
-
 const marks: Readonly<Record<string, string>> = { object: "{}", array: "[]" }
 
 const inWords = ({ properties = {} }: typeof ItemSchema.Type): string => {
   const names = Object.entries(properties).map(([name, { type }]) => `${name}${marks[String(type)] ?? ""}`)
-  return `${names.slice(0, most).join(" ")}${names.length > most ? ` … ${names.length - most} more` : ""}`
+  return Rows.listed(names, 25, " ")
 }
 
 const readFolder = Effect.fnUntraced(function*(folder: string) {

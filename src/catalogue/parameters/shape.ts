@@ -1,6 +1,7 @@
 /** Shapes of values: a list where n8n reads an object, text where it reads a list, and the value that was meant. */
 import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import * as Rows from "../../base/Rows.ts"
 import { choices, groups, type Property } from "../types/NodeType.ts"
 import { inWords, type Remark } from "./issues.ts"
 import { isExpression, isMultiple } from "./ParameterValues.ts"
@@ -204,10 +205,9 @@ const ofHolders = (property: Property, value: unknown, holders: ReadonlyArray<Ho
     (more === undefined ? held(whole?.[only], isList, holders) : undefined)
   const [first] = holders
   if (isGroup && whole !== undefined && first !== undefined) {
-    const quoted = keys.slice(0, 5).map((key) => `'${key.slice(0, 60)}'`).join(", ")
-    const message = `'${name}' holds no ${quoted}: n8n drops ${more === undefined ? "it" : "them"}` +
+    const message = `'${name}' holds no ${Rows.names(keys, 5)}: n8n drops ${more === undefined ? "it" : "them"}` +
       (isList ? ", and n8n 1 does not publish the workflow." : ".")
-    const known = holders.slice(0, 5).map(({ key }) => `'${key}'`).join(", ")
+    const known = Rows.names(holders.map(({ key }) => key), 5)
     const fix = `It holds ${known}: give ${example(property, holders)} for '${name}' with ${first.fields.join(", ")}.`
     const at = wrapped === undefined && more === undefined ? [only] : []
     // n8n drops an option that it does not know, and runs.

@@ -52,7 +52,7 @@ export const Details = Schema.Struct({
   operations: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   resources: optional(Schema.Array(Schema.String)),
   parameters: Schema.Record(Schema.String, ParameterView.Parameter),
-  /** Names of further parameters that apply; a final `… 12 more` counts the rest. */
+  /** Names of further parameters that apply. */
   more: optional(Schema.Array(Schema.String)),
   /** Parameters that apply with other settings, each with its condition. */
   otherwise: optional(Schema.Record(Schema.String, Schema.String)),
@@ -64,16 +64,6 @@ export const Details = Schema.Struct({
   docs: optional(Schema.String)
 })
 export type Details = typeof Details.Type
-
-/** Size limit of an answer, in characters of JSON: about 1,400 tokens. */
-const room = 4_400
-const operationsRoom = 1_500
-const namesRoom = 400
-
-const size = (value: unknown) => JSON.stringify(value).length
-
-const named = (properties: ReadonlyArray<NodeType.Property>, name: string) =>
-  properties.filter((property) => property.name === name)
 
 /** Values of `resource` or `operation` that fit the selected ones. */
 const selectable = (description: NodeType.Description, version: number, name: string, selected: Obj) =>
@@ -133,66 +123,70 @@ interface Entry {
   readonly isNeeded?: boolean | undefined
 }
 
-const fitNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  if (size(names) <= namesRoom) return names
-  const fitting = names.filter((_, index) => size(names.slice(0, index + 1)) <= namesRoom - 20)
-  return [...fitting, `… ${names.length - fitting.length} more`]
+/** Node type in steps of detail, the last of which is whole. */
+export interface Described {
+  readonly steps: number
+  readonly at: (step: number) => Details
 }
 
-/** Shows as many parameters as fit in one line each; then, from the first, at the fuller levels while there is room. */
-const pack = (
-  entries: ReadonlyArray<Entry>,
-  fuller: ReadonlyArray<ParameterView.Level>,
-  about: ParameterView.About,
-  room: number
-) => {
-  let left = room
-  const views = new Map<string, ParameterView.Parameter>()
-  const more: Array<string> = []
-  for (const { isNeeded, name, property } of entries) {
-    const line = ParameterView.view(property, "line", about)
-    const cost = size(line) + name.length + 4
-    if (cost > left && !isNeeded) more.push(name)
-    else {
-      views.set(name, line)
-      left -= cost
+/** Number of operations from which only the last step lists them, and the others their resources. */
+const manyOperations = 80
+
+/**
+ * Steps that show one more parameter each, then one after the other at the fuller levels, then one more condition of
+ * `otherwise`. Parameters that a node needs are always shown; `more` names the others that are not shown yet.
+ */
+const inSteps = (
+  head: Omit<Details, "parameters">,
+  { about, conditions = {}, entries, levels }: {
+    readonly entries: ReadonlyArray<Entry>
+    readonly levels: ReadonlyArray<ParameterView.Level>
+    readonly about: ParameterView.About
+    readonly conditions?: { readonly [name: string]: string }
+  }
+): Described => {
+  const shown = entries.length * levels.length
+  const steps = shown + Object.keys(conditions).length
+  return {
+    steps,
+    at: (step) => {
+      const levelAt = (index: number, isNeeded = false) =>
+        levels[Math.max(isNeeded ? 1 : 0, Math.min(levels.length, Math.ceil((step - index) / entries.length))) - 1]
+      const views = entries.flatMap(({ isNeeded, name, property }, index) => {
+        const level = levelAt(index, isNeeded)
+        return level === undefined ? [] : [[name, ParameterView.view(property, level, about)] as const]
+      })
+      const more = entries.flatMap(({ isNeeded, name }, index) => levelAt(index, isNeeded) === undefined ? name : [])
+      const otherwise = Object.fromEntries(Object.entries(conditions).slice(0, Math.max(0, step - shown)))
+      const { operations = {}, ...rest } = head
+      const isBrief = step < steps && Object.values(operations).flat().length > manyOperations
+      return defined({
+        ...isBrief ? { ...rest, resources: Object.keys(operations) } : head,
+        parameters: Object.fromEntries(views),
+        more: more.length === 0 ? undefined : more,
+        otherwise: Object.keys(otherwise).length === 0 ? undefined : otherwise
+      })
     }
   }
-  left -= size(more)
-  for (const level of fuller) {
-    for (const { name, property } of entries) {
-      const shown = views.get(name)
-      const view = ParameterView.view(property, level, about)
-      const cost = size(view) - size(shown ?? {})
-      if (shown === undefined || cost > left) continue
-      views.set(name, view)
-      left -= cost
-    }
-  }
-  return { parameters: Object.fromEntries(views), left, ...more.length === 0 ? {} : { more: fitNames(more) } }
 }
 
 /** Parameters that depend on settings other than resource and operation, with their conditions. */
 const otherwise = (
   properties: ReadonlyArray<NodeType.Property>,
   applying: ReadonlyArray<NodeType.Property>,
-  scope: Parameters.Scope,
-  room: number
+  scope: Parameters.Scope
 ) => {
   const names = new Set(applying.map(({ name }) => name))
   const conditions: Record<string, string> = {}
-  let left = room
   for (const { displayOptions = {}, name } of properties) {
     if (names.has(name) || Object.hasOwn(conditions, name)) continue
     const { operation, resource, "@tool": _, "@version": __, ...settings } = displayOptions.show ?? {}
     if (!Parameters.isShown({ show: defined({ resource, operation }) }, scope)) continue
     const { "@version": ___, ...hide } = displayOptions.hide ?? {}
     const when = ParameterView.when({ show: settings, hide })
-    left -= name.length + (when?.length ?? 0) + 6
-    if (when === undefined || left < 0) continue
-    conditions[name] = when
+    if (when !== undefined) conditions[name] = when
   }
-  return Object.keys(conditions).length === 0 ? undefined : conditions
+  return conditions
 }
 
 /** All parameters with that name; inner ones by `outer.inner`. */
@@ -200,7 +194,7 @@ const find = (
   properties: ReadonlyArray<NodeType.Property>,
   [outer = "", ...rest]: ReadonlyArray<string>
 ): ReadonlyArray<NodeType.Property> =>
-  named(properties, outer).flatMap((property) => {
+  properties.filter(({ name }) => name === outer).flatMap((property) => {
     if (rest.length === 0) return [property]
     const groups = NodeType.groups(property)
     const inner = [...NodeType.members(property), ...groups.flatMap(({ values }) => values)]
@@ -215,13 +209,12 @@ const namesIn = (path: string): ReadonlyArray<string> => {
   return start === 0 && names.length > 1 || start === 1 && names[0] === "nodes" ? names.slice(start + 1) : names
 }
 
-const whole = (
+const named = (
   { properties: all }: NodeType.Description,
   about: ParameterView.About,
   names: ReadonlyArray<string>,
-  selected: Obj,
-  room: number
-): Result.Result<Pick<Details, "parameters" | "more">, Lacking> => {
+  selected: Obj
+): Result.Result<ReadonlyArray<Entry>, Lacking> => {
   const properties = ParameterView.ofVersion(all, about)
   const scope = { ...about, values: selected, root: selected }
   const isSelected = ({ displayOptions = {} }: NodeType.Property) => {
@@ -243,17 +236,14 @@ const whole = (
     const matches = all.some(isSelected) ? all.filter(isSelected) : all
     matches.forEach((property, index) => entries.push({ name: ParameterView.numbered(name, index), property }))
   }
-  const { left: _, ...shown } = pack(entries, ["lines", "whole"], about, room - namesRoom)
-  return Result.succeed(shown)
+  return Result.succeed(entries)
 }
 
 const label = ({ index, name, required, type }: Ports.Port, count: number) =>
   `${type}${type === "main" && count > 1 ? `[${index}]` : ""}${name ? ` ${name}` : ""}${required ? " (required)" : ""}`
 
-const mostConditional = 8
-
 const conditionalLabels = (ports: ReadonlyArray<SubNodes.ConditionalPort>, present: ReadonlyArray<Ports.Port>) =>
-  ports.slice(0, mostConditional).map(({ condition, isInstead, port }) => {
+  ports.map(({ condition, isInstead, port }) => {
     const count = isInstead ? 1 : present.filter(({ type }) => type === port.type).length + 1
     return `${label(port, count)}${isInstead ? " instead" : ""} when ${condition}`
   })
@@ -296,7 +286,7 @@ export const details = (
   ask: Ask,
   evaluate: Ports.Evaluate,
   background: SubNodes.Background
-): Result.Result<Details, Lacking> => {
+): Result.Result<Described, Lacking> => {
   const versions = SubNodes.versionsFor(nodeType, background)
   const byDefault = NodeType.defaultVersion(nodeType)
   const version = ask.version ?? versions.findLast((each) => each <= byDefault) ?? byDefault
@@ -308,15 +298,10 @@ export const details = (
     const { type } = nodeType
     const head = { type, name: description.displayName, version, versions }
     if (ask.parameters !== undefined && ask.parameters.length > 0) {
+      const about = Parameters.about(description, { typeVersion: version, parameters: {} })
       return Result.map(
-        whole(
-          description,
-          Parameters.about(description, { typeVersion: version, parameters: {} }),
-          ask.parameters,
-          selected,
-          room - size(head)
-        ),
-        (answer) => ({ ...head, ...answer })
+        named(description, about, ask.parameters, selected),
+        (entries) => inSteps(head, { entries, levels: ["line", "lines", "whole"], about })
       )
     }
     const isTool = NodeExample.isAgentTool(description)
@@ -329,7 +314,6 @@ export const details = (
       ? operationsOf(description, version)
       : {}
     const isOverview = Object.keys(operations).length > 0
-    const isSmall = size(operations) <= operationsRoom
     const shape = { parameters: filled, version }
     const complete = Parameters.complete(description, node)
     const portsBy = (read: typeof Ports.inputs) => {
@@ -362,8 +346,7 @@ export const details = (
       inputs: inputs.labels,
       outputs: outputs.labels && [...outputs.labels, ...isTrigger ? [] : errorOutput(outputs.present)],
       itemFields: version === versions.at(-1) ? itemFieldsOf(nodeType, applying, complete) : undefined,
-      operations: isOverview && isSmall ? operations : undefined,
-      resources: isSmall ? undefined : Object.keys(operations),
+      operations: isOverview ? operations : undefined,
       subNodes,
       wired,
       example: wired === undefined ? { type, typeVersion: version, parameters: filled as Schema.Json } : undefined,
@@ -372,11 +355,13 @@ export const details = (
     const entries = applying.filter(({ name }) => !isOverview || name !== "resource" && name !== "operation")
       .toSorted((a, b) => Number(b.required ?? false) - Number(a.required ?? false))
       .map((property) => ({ name: property.name, property, isNeeded: property.required }))
-    const { left, ...shown } = pack(entries, ["lines"], scope, room - size(rest))
-    return Result.succeed({
-      ...rest,
-      ...shown,
-      ...defined({ otherwise: otherwise(properties, applying, scope, left) })
-    })
+    return Result.succeed(
+      inSteps(rest, {
+        entries,
+        levels: ["line", "lines"],
+        about: scope,
+        conditions: otherwise(properties, applying, scope)
+      })
+    )
   })
 }

@@ -4,6 +4,7 @@ import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isUnlicensed, isUnsupported, isV1, writesDrafts } from "../../n8n/N8nClient.ts"
 import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
@@ -175,8 +176,10 @@ const counterpartsOf = (
     }
     const namesakes = refs.filter((each) => each.name === name)
     if (namesakes.length === 1) return namesakes[0]
-    const choices = (namesakes.length > 1 ? namesakes : refs).map((each) => `'${each.name}' (${each.id})`).slice(0, 5)
-      .join(", ")
+    const choices = Rows.listed(
+      (namesakes.length > 1 ? namesakes : refs).map((each) => `${Rows.quote(each.name)} (${each.id})`),
+      5
+    )
     add(
       namesakes.length > 1
         ? `${what}: ${url} has several of that name: ${choices}. Bind it to an id.`

@@ -5,6 +5,7 @@ import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
@@ -16,7 +17,6 @@ import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
 const maxOperations = 50
-const maxGroups = 12
 
 const optional = Schema.optionalKey
 
@@ -37,8 +37,8 @@ const inWords = ({ changes, entries, publish }: Plans.Plan) => {
     : publish === "keep"
     ? `, ${published} of which are published again`
     : `, as drafts where published`
-  const groups = changes.slice(0, 5).map(({ change, workflows }) => `${workflows} × ${Visible.label(change, 70)}`)
-  return `Change ${counted(entries.length, "workflow")}${live}: ${groups.join("; ")}${changes.length > 5 ? "; …" : ""}?`
+  const groups = changes.map(({ change, workflows }) => `${workflows} × ${Visible.label(change, 70)}`)
+  return `Change ${counted(entries.length, "workflow")}${live}: ${Rows.listed(groups, 5, "; ")}?`
 }
 
 /** Workflows that are left out, by the dry run or since. */
@@ -129,12 +129,12 @@ export const bulkEdit = Tool.make({
       if (made.entries.length > 1) yield* writing.requireConsent(confirm, inWords(made))
       return { state: yield* Fleet.apply(made.id), unchanged, step: "applied" as const }
     }),
-  summarize: ({ differences, state, step, unchanged }, { dryRun, raw }) => {
+  summarize: ({ differences, state, step, unchanged }, { dryRun }) => {
     const { changes, entries, id, left = [], publish } = state.plan
     const isPlan = step === "planned"
-    const outcome = batches.summarize(state, raw, leftOut(state, isPlan))
-    const deprecated = Deprecated.hint([...state.outcomes.values()].map(({ why }) => why).join("\n"))
-    const most = raw ? Infinity : maxGroups
+    const isUntouched = isPlan || dryRun && state.outcomes.size === 0
+    const outcome = batches.summarize(state, leftOut(state, isPlan))
+    const deprecated = Deprecated.hint([...state.outcomes.values()].flatMap(({ deprecated = [] }) => deprecated))
     const isLive = ({ active, hasNodes, id }: Fleet.Entry) =>
       isPlan ? active ? publish === "keep" || hasNodes === false : undefined : state.live?.get(id)
     const published = entries.filter((entry) => isLive(entry) === true).length
@@ -145,8 +145,8 @@ export const bulkEdit = Tool.make({
       workflows: entries.length,
       published: published > 0 ? published : undefined,
       drafts: drafts > 0 ? drafts : undefined,
-      changes: isPlan ? changes.slice(0, most) : differences?.groups.slice(0, most),
-      left: left.length === 0 || step === "continued" ? undefined : left.slice(0, most),
+      changes: isUntouched ? changes : differences?.groups,
+      left: left.length === 0 || step === "continued" && !isUntouched ? undefined : left,
       ...(isPlan ? Struct.pick(outcome, ["refused"]) : outcome),
       unchanged,
       hint: isPlan
@@ -187,11 +187,10 @@ export const bulkEdit = Tool.make({
         ja: "ワークフローを一括編集しました"
       }
   },
-  totals: ({ differences, state, step }) => ({
-    left: step === "continued" ? 0 : state.plan.left?.length ?? 0,
-    refused: leftOut(state, step === "planned").length,
-    ...(step === "planned" ? { changes: state.plan.changes.length } : {}),
-    ...(differences === undefined ? {} : { changes: differences.groups.length })
-  }),
+  budget: (_, { raw }) =>
+    raw ? {} : {
+      lists: { changes: 12, left: 12, refused: 12, warnings: 5, "changes[].names": 5, "left[].names": 5 },
+      rooms: { "refused[].name": 80, "refused[].why": 130 }
+    },
   next: (_, { plan }) => () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
 })

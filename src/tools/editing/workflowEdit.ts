@@ -83,6 +83,7 @@ export const workflowEdit = Tool.make({
     ...editing.findings(changed),
     ...editing.outcome(changed, raw)
   }),
+  budget: () => ({ lists: { changes: 40 } }),
   message: ({ applied, changes, missingCredentials, problems }, { dryRun }) => {
     const what = applied || dryRun === true ? counted(changes.length, "change") : "Nothing to change"
     return {

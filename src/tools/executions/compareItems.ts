@@ -4,7 +4,7 @@ import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Visible from "../../base/Visible.ts"
+import * as Rows from "../../base/Rows.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import { checkNode, Executions } from "../../executions/Executions.ts"
 import * as ItemComparison from "../../executions/ItemComparison.ts"
@@ -25,10 +25,6 @@ const Side = Schema.Struct({
   output: Schema.String,
   items: Schema.Int
 })
-
-const maxChars = 12_000
-
-const maxLater = 5
 
 const sideOf = Effect.fnUntraced(function*(
   execution: Execution,
@@ -53,11 +49,8 @@ type Compared = Effect.Success<ReturnType<typeof sideOf>>
 
 const laterNodes = ({ runs, workflow }: Execution, from: string) => {
   const later = Graph.next(Graph.make(workflow?.connections), from).filter((name) => runs.has(name))
-  const names = [...new Set(later.map((name) => `'${Visible.label(name)}'`))]
-  const more = names.length > maxLater ? ` and ${names.length - maxLater} more` : ""
-  return `Name a later node${
-    names.length === 0 ? "" : `: after '${Visible.label(from)}' ran ${names.slice(0, maxLater).join(", ")}${more}`
-  }.`
+  const names = Rows.names(later, 5)
+  return `Name a later node${names && `: after ${Rows.quote(from)} ran ${names}`}.`
 }
 
 const portsOf = (
@@ -213,7 +206,7 @@ export const compareItems = Tool.make({
       return { en: "One side aggregates the other: nothing to pair", ja: "集約されているため、対応付けできません" }
     }
     const keys = (kind: "added" | "removed") =>
-      paths.filter((each) => each[kind] !== undefined).slice(0, 3).map(({ path }) => `'${path}'`).join(", ")
+      Rows.names(paths.flatMap(({ path, ...each }) => each[kind] === undefined ? [] : [path]), 3, 200)
     const gained = added === 0 ? "" : `, ${added} gained ${keys("added")}`
     const lost = removed === 0 ? "" : `, ${removed} lost ${keys("removed")}`
     return {
@@ -223,5 +216,5 @@ export const compareItems = Tool.make({
         `変更 ${altered} 件、キー追加 ${added} 件、キー削除 ${removed} 件、同一 ${same} 件、from のみ ${onlyInFrom.count} 件、to のみ ${onlyInTo.count} 件`
     }
   },
-  budget: () => ({ total: maxChars })
+  budget: () => ({ total: 12_000 })
 })

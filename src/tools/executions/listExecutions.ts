@@ -94,10 +94,6 @@ const VersionGroup = Schema.Struct({
 
 const maxRows = 100
 
-/** Budgets of an answer with groups, in characters; with `raw`, the general budget applies. */
-const maxGroupedChars = 9_000
-const maxProfileChars = 3_000
-
 const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Triage.Query, redact: boolean) => {
   switch (groupBy) {
     case "workflow":
@@ -132,12 +128,6 @@ const remarks = (result: Result) => {
 }
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type | typeof NodeGroup.Type | typeof VersionGroup.Type
-
-/** Budget in characters; a character beyond ASCII costs about three times the tokens of others. */
-const profileRoom = (data: object) => {
-  const json = JSON.stringify(data)
-  return maxProfileChars * json.length / (json.length + 2 * json.replace(/[\x20-\x7e]+/g, "").length)
-}
 
 const isSharedName = (workflows: ReadonlyArray<{ readonly name: string }>) => (name: string) =>
   workflows.filter((workflow) => workflow.name === name).length > 1
@@ -297,7 +287,7 @@ export const listExecutions = Tool.make({
   },
   budget: (data, { groupBy, raw }) =>
     data.groups === undefined ? {} : {
-      total: raw ? Infinity : groupBy === "node" ? profileRoom(data) : maxGroupedChars,
+      total: raw ? Infinity : groupBy === "node" ? 3_000 : 9_000,
       lists: { "groups[].executions": 50 },
       rooms: { "groups[].message": 300, "groups[].description": 300, "groups[].varies.*.values[]": 80 }
     }

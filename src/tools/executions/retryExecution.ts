@@ -4,6 +4,7 @@ import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ItemView from "../../executions/ItemView.ts"
@@ -103,15 +104,14 @@ const resultOf = ({ execution, note, status, version }: Retry.Retried) => {
 }
 
 const reasons = (skipped: ReadonlyArray<Retry.Skipped>) =>
-  [...Map.groupBy(skipped, ({ reason }) => reason)].map(([reason, all]) => {
-    const as = all.flatMap((each) => each.as ?? [])
-    return { ids: all.map(({ id }) => id), reason, ...(as.length === 0 ? {} : { as }) }
+  Rows.grouped(skipped, ({ reason }) => reason).map(({ first: { reason }, rows }) => {
+    const as = rows.flatMap((each) => each.as ?? [])
+    return { ids: rows.map(({ id }) => id), reason, ...(as.length === 0 ? {} : { as }) }
   })
 
 /** Sentence about the nodes whose effects a retry repeated. */
 const repetition = (planned: Retry.Outcome["planned"], from: string) => {
-  const nodes = [...new Set(planned.flatMap(({ repeats }) => repeats ?? []))].slice(0, 5)
-    .map((name) => `'${Visible.label(name)}'`).join(", ")
+  const nodes = Rows.names(planned.flatMap(({ repeats }) => repeats ?? []), 5)
   if (nodes === "") return undefined
   return from === "start"
     ? `Ran again after they had succeeded: ${nodes}.`

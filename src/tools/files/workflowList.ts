@@ -28,18 +28,13 @@ export const workflowList = Tool.make({
       lastModified: Schema.String
     })),
     total: Schema.Int,
-    unreadable: Schema.optionalKey(Schema.Array(Schema.Struct({ path: Schema.String, reason: Schema.String }))),
-    unreadableCount: Schema.optionalKey(Schema.Int)
+    unreadable: Schema.optionalKey(Schema.Array(Schema.Struct({ path: Schema.String, reason: Schema.String })))
   }),
   handler: ({ directoryPath, limit, offset }) =>
     WorkflowFiles.use((files) => files.list(directoryPath, { limit, offset })),
-  summarize: ({ total, unreadable, unreadableCount, workflows }) =>
-    defined({
-      workflows,
-      total,
-      unreadable: unreadable.length === 0 ? undefined : unreadable,
-      unreadableCount: unreadableCount === 0 ? undefined : unreadableCount
-    }),
+  summarize: ({ total, unreadable, workflows }) =>
+    defined({ workflows, total, unreadable: unreadable.length === 0 ? undefined : unreadable }),
+  budget: () => ({ lists: { unreadable: 5 } }),
   totals: ({ total, workflows }, { offset }) => parameters.totals("workflows", offset + workflows.length, total),
   next: ({ offset, ...rest }) => (path, count) =>
     path === "workflows" ? Hints.call("workflow_list", { ...rest, offset: offset + count }) : undefined,

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonText from "../../base/JsonText.ts"
+import * as Rows from "../../base/Rows.ts"
 import { workflowKeys } from "../../n8n/model/Workflow.ts"
 import * as Contents from "../../workflow/Contents.ts"
 import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
@@ -28,7 +29,7 @@ const onlyWorkflow = (data: Obj) => {
   const foreign = Object.keys(data).filter((key) => !workflowKeys.has(key))
   return foreign.length === 0 ? Effect.void : parameters.invalid(
     "workflowData",
-    `workflowData has keys that are not part of a workflow: ${foreign.slice(0, 8).join(", ")}`,
+    `workflowData has keys that are not part of a workflow: ${Rows.listed(foreign, 8)}`,
     "Nothing was written. Remove them."
   )
 }

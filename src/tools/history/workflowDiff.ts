@@ -38,17 +38,11 @@ const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
 
 const namesIn = (workflow: WorkflowDiff.Document) => namedNodes(workflow).map(nameOf)
 
-const oneNode = ({ a, b }: { readonly a: string; readonly b?: string }) =>
-  `workflow_diff(a: '${a}',${b === undefined ? "" : ` b: '${b}',`} node: 'NAME')`
-
 /** Whether the settings at the time of a reference are known: n8n stores them with the workflow, not with its versions. */
 const hasSettings = (reference: string) => {
   const { version } = Reference.parse(reference)
   return version === undefined || version === Reference.published || Reference.isSnapshot(version)
 }
-
-/** Budget in characters, about 1,500 tokens; with `node`, the general budget applies. */
-const maxChars = 2_200
 
 export const workflowDiff = Tool.make({
   name: "workflow_diff",
@@ -97,6 +91,7 @@ export const workflowDiff = Tool.make({
     defined({ from, to, ...view, note: notes.length === 0 ? undefined : notes.join(" ") }),
   view: ({ after, before }) => page.view(after, { _tag: "Difference", before }),
   message: ({ from, to }) => ({ en: `From '${from}' to '${to}'`, ja: "ワークフローを比較しました" }),
-  next: (input) => (path) => input.node === undefined && path.startsWith("nodes") ? oneNode(input) : undefined,
-  budget: (_, { node }) => node === undefined ? differences.budget(maxChars) : {}
+  next: ({ a, b, node }, data) => (path) =>
+    node === undefined && path.startsWith("nodes") ? differences.oneNode({ a, b }, data, path) : undefined,
+  budget: (_, { node }) => node === undefined ? differences.budget(2_200) : {}
 })

@@ -4,6 +4,7 @@ import * as Struct from "effect/Struct"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
@@ -78,11 +79,6 @@ const restore = Effect.fnUntraced(function*(
   const written = yield* store.update(id, { ...parts, settings }, { ...options, ...(isRetagged ? { tags } : {}) })
   return { ...written, warnings: [...written.warnings, ...warnings] }
 })
-
-const maxChars = 2_600
-
-const whole = (id: string, version: string) =>
-  `workflow_diff(a: '${id}', b: '${Reference.format(id, version)}', node: 'NAME')`
 
 const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) =>
   current === undefined
@@ -159,7 +155,7 @@ const restoreBatch = Effect.fnUntraced(function*(batch: string, confirm: boolean
   const done = [...before.outcomes.values()].filter(({ state }) => state === "done").length
   if (dryRun) return { state: before, hint: `Nothing was written. ${counted(done, "workflow")} would be restored.` }
   if (done > 1) {
-    const name = before.plan.changes.slice(0, 3).map(({ change }) => Visible.label(change, 70)).join("; ")
+    const name = Rows.listed(before.plan.changes.map(({ change }) => Visible.label(change, 70)), 3, "; ")
     yield* writing.requireConsent(confirm, `Take back the change of ${counted(done, "workflow")}: ${name}?`)
   }
   const state = yield* Fleet.restore(batch)
@@ -207,7 +203,7 @@ export const workflowRestore = Tool.make({
       return { workflow }
     }),
   summarize: ({ batch, workflow }) =>
-    batch === undefined ? { ...workflow } : defined({ ...batches.summarize(batch.state, true), hint: batch.hint }),
+    batch === undefined ? { ...workflow } : defined({ ...batches.summarize(batch.state), hint: batch.hint }),
   message: ({ done, id, restored = 0 }, { batch, dryRun }) => {
     const what = id === undefined
       ? `${counted(dryRun ? done ?? 0 : restored, "workflow")} of ${batch}`
@@ -216,6 +212,13 @@ export const workflowRestore = Tool.make({
       ? { en: `Would restore ${what}`, ja: "復元の内容を確認しました" }
       : { en: `Restored ${what}`, ja: "ワークフローを復元しました" }
   },
-  next: ({ id, version }) => () => id === undefined || version === undefined ? undefined : whole(id, version),
-  budget: (_, { dryRun }) => dryRun ? differences.budget(maxChars, "difference.") : {}
+  next: ({ id, version }, { difference = {} }) => (path) =>
+    id === undefined || version === undefined
+      ? undefined
+      : differences.oneNode(
+        { a: id, b: Reference.format(id, version) },
+        difference as Partial<differences.Difference>,
+        path
+      ),
+  budget: (_, { dryRun }) => dryRun ? differences.budget(2_600, "difference.") : {}
 })

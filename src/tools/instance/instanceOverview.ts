@@ -4,9 +4,11 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
+import { marksIn } from "../../answer/Truncated.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Executions } from "../../executions/Executions.ts"
 import * as Selection from "../../executions/Selection.ts"
@@ -17,14 +19,8 @@ import * as Since from "../../watch/Since.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-const maxFailing = 5
-const maxRunning = 3
-const maxTags = 6
-const maxPackages = 5
-
-const maxName = 28
-
-const name = (text: string) => Visible.label(text, maxName)
+/** Maximum number of lookups of names of deleted workflows. */
+const maxLookups = 10
 
 /** Row for a model; programs get typed rows from list_workflows and list_executions. */
 const Row = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int, Schema.Null]))
@@ -49,7 +45,8 @@ const Output = Schema.Struct({
     unpublished: Schema.Int,
     archived: Schema.Int
   })),
-  tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
+  /** Numbers of workflows, the most used tags first. */
+  tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   /** Installed community packages, such as `n8n-nodes-x@1.2.0`. */
   packages: Schema.optionalKey(Schema.Array(Schema.String)),
   running: Schema.optionalKey(Unfinished),
@@ -71,10 +68,6 @@ const Output = Schema.Struct({
   url: Schema.String
 })
 
-const maxIncidents = 7
-
-const maxText = 120
-
 const incidentsSince = Effect.fnUntraced(function*(since: string) {
   const { instance } = yield* N8nClient
   const now = yield* DateTime.now
@@ -87,9 +80,6 @@ const incidentsSince = Effect.fnUntraced(function*(since: string) {
   }
   return { ...yield* Since.incidents(Date.parse(since)), url: links.workflows(instance) }
 })
-
-const largest = (counts: ReadonlyMap<string, number>) =>
-  [...counts].toSorted(([, a], [, b]) => b - a).slice(0, maxTags).map(([tag, count]) => [name(tag), count] as const)
 
 const lacking = (scopes: ReadonlyArray<string>) =>
   Effect.map(Tool.CurrentTools, (tools) => {
@@ -115,51 +105,37 @@ const overview = Effect.fnUntraced(function*(days: number) {
     notes.push(`Only the first ${counted(parts.workflows.names.size, "workflow")} are counted.`)
   }
   const groups = Triage.countByWorkflow(parts.recent?.executions ?? []).filter(({ failed }) => failed > 0)
-  const worst = groups.slice(0, maxFailing)
-  const newest = (parts.running?.executions ?? []).slice(0, maxRunning)
+  const newest = parts.running?.executions ?? []
   const names = parts.workflows?.names ?? new Map<string, string>()
   const isUnknown = (id: string | null | undefined) => typeof id === "string" && !names.has(id)
   // Names of deleted workflows, and of workflows beyond the first page.
   const others = yield* Selection.namesOf(
-    [...newest, ...worst.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
+    [...newest, ...groups.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
       isUnknown(workflowId)
-    )
+    ).slice(0, maxLookups)
   )
   const nameOf = (id: string | null | undefined) =>
-    name(names.get(id ?? "") ?? others.get(id ?? "") ?? Selection.unknownWorkflow)
-  if (groups.length > maxFailing) {
-    notes.push(`${groups.length} workflows failed: list_executions(groupBy: 'workflow') lists them.`)
-  }
-  const tags = parts.workflows?.tags.size ?? 0
-  if (tags > maxTags) notes.push(`Only the most used of ${tags} tags are shown.`)
-  const packages = parts.packages?.length ?? 0
-  if (packages > maxPackages) notes.push(`Only ${maxPackages} of ${packages} packages are shown.`)
-  return { version, key, ...parts, groups: worst, newest, nameOf, notes, url: links.workflows(instance) }
+    Visible.line(names.get(id ?? "") ?? others.get(id ?? "") ?? Selection.unknownWorkflow)
+  return { version, key, ...parts, groups, newest, nameOf, notes, url: links.workflows(instance) }
 })
 
 type Result = Effect.Success<ReturnType<typeof overview>> | Effect.Success<ReturnType<typeof incidentsSince>>
 
 const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof incidentsSince>>) =>
   defined({
-    incidents: incidents.slice(0, maxIncidents).map(({ at, cause, count, look, what }) =>
+    incidents: incidents.map(({ at, cause, count, look, what }) =>
       defined({
         at: `${at.slice(0, 16)}Z`,
-        what: Visible.label(what, maxText),
+        what: Visible.line(what),
         count: count > 1 ? count : undefined,
-        cause: cause && Visible.label(cause, maxText),
+        cause: cause && Visible.line(cause),
         look: look && Hints.call(look.tool, look.arguments as Hints.Values)
       })
     ),
-    unknown: unknown.length === 0 ? undefined : unknown.slice(0, 3).map((each) => Visible.label(each, maxText)),
+    unknown: unknown.length === 0 ? undefined : unknown.map((each) => Visible.line(each)),
     notes: [
-      ...incidents.length > maxIncidents
-        ? [
-          `${incidents.length - maxIncidents} more: ${
-            [...Map.groupBy(incidents.slice(maxIncidents), ({ kind }) => kind)].map(([kind, { length }]) =>
-              `${length} ${kind}`
-            ).join(", ")
-          }. Ask for a later time.`
-        ]
+      ...incidents.length > 1
+        ? [`${Rows.tally(incidents, ({ kind }) => kind)}; a later time has fewer.`]
         : [],
       "Only a watch that runs all the time notices silence, empty runs, lost logins and unpublishing."
     ],
@@ -190,12 +166,14 @@ export const instanceOverview = Tool.make({
       version,
       key: key && defined({ scopes: key.scopes, lacks: key.lacks.length === 0 ? undefined : key.lacks }),
       workflows: workflows && Struct.pick(workflows, ["published", "unpublished", "archived"]),
-      tags: workflows && workflows.tags.size > 0 ? Object.fromEntries(largest(workflows.tags)) : undefined,
+      tags: workflows && workflows.tags.size > 0
+        ? Object.fromEntries([...workflows.tags].toSorted(([, a], [, b]) => b - a))
+        : undefined,
       packages: packages?.map(({ failedLoading, installedVersion, packageName, updateAvailable }) =>
-        `${name(packageName)}@${installedVersion}${failedLoading === true ? " (failed to load)" : ""}${
+        `${Visible.line(packageName)}@${installedVersion}${failedLoading === true ? " (failed to load)" : ""}${
           typeof updateAvailable === "string" ? ` (${updateAvailable} available)` : ""
         }`
-      ).slice(0, maxPackages),
+      ),
       running: running && defined({
         count: running.executions.length,
         more: running.isAll ? undefined : true,
@@ -227,13 +205,37 @@ export const instanceOverview = Tool.make({
       url
     })
   },
-  message: ({ incidents, notes = [], runs, version, workflows }, { since = "" }) => ({
-    en: incidents !== undefined ?
-      `${notes.length > 1 ? "The first " : ""}${counted(incidents.length, "incident")} since ${since.slice(0, 16)}` :
-      `n8n ${version ?? "of an unknown version"}: ${counted(workflows?.published ?? 0, "published workflow")}, ${
-        runs === undefined ? "executions unknown" : `${runs.failed} of ${counted(runs.total, "run")} failed`
+  budget: () => ({
+    tokens: 1_500,
+    lists: { failing: 5, "running.newest": 3, packages: 5, incidents: 7, unknown: 3 },
+    rooms: {
+      tags: 240,
+      "failing[].workflowName": [80, 50],
+      "running.newest[].workflowName": [80, 50],
+      "packages[]": 80,
+      "incidents[].what": [190, 120, 90, 60],
+      "incidents[].cause": [190, 120, 90, 60],
+      "unknown[]": 190
+    }
+  }),
+  message: (data, { since = "" }) => ({
+    en: data.incidents !== undefined ?
+      `${
+        counted(marksIn(data).find(({ path }) => path === "incidents")?.total ?? data.incidents.length, "incident")
+      } since ${since.slice(0, 16)}` :
+      `n8n ${data.version ?? "of an unknown version"}: ${
+        counted(data.workflows?.published ?? 0, "published workflow")
+      }, ${
+        data.runs === undefined
+          ? "executions unknown"
+          : `${data.runs.failed} of ${counted(data.runs.total, "run")} failed`
       }`,
     ja: "n8n の概要を取得しました"
   }),
-  next: () => (path) => path === "failing" ? "list_executions(groupBy: 'workflow')" : undefined
+  next: () => (path) =>
+    path === "failing"
+      ? "list_executions(groupBy: 'workflow')"
+      : path === "running.newest"
+      ? "list_executions(status: 'running')"
+      : undefined
 })

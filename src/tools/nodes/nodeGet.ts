@@ -3,8 +3,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
+import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
-import type { Obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { counted } from "../../base/Plural.ts"
 import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
@@ -46,6 +46,25 @@ const describe = Effect.fnUntraced(function*(type: string, ask: NodeDetails.Ask)
   )
 })
 
+const Output = Schema.Struct({
+  ...Struct.mapPick(
+    NodeDetails.Details.fields,
+    ["type", "name", "version", "versions", "parameters"],
+    Schema.optionalKey
+  ),
+  /** Answers about `types`, in their order; with `error` for a type that does not exist. */
+  nodes: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
+})
+type Output = typeof Output.Type
+
+/** About 1,400 tokens for each type. */
+export const budget = ({ nodes }: { readonly nodes?: ReadonlyArray<unknown> }): Minimize.Budget => ({
+  total: 4_400 * (nodes?.length ?? 1),
+  lists: Object.fromEntries(
+    ["", "nodes[]."].flatMap((path) => [[`${path}more`, 40], [`${path}inputs`, 12], [`${path}outputs`, 12]])
+  )
+})
+
 /** Describes node types from the catalogue: their purpose, and the parameters that apply. */
 export const nodeGet = Tool.make({
   name: "node_get",
@@ -67,39 +86,42 @@ export const nodeGet = Tool.make({
     operation: parameters.optional(Schema.String, "Only for this operation."),
     parameters: parameters.optional(Schema.Array(Schema.String), "Names (outer.inner) to return in full.")
   }),
-  output: Schema.Struct({
-    ...Struct.mapPick(
-      NodeDetails.Details.fields,
-      ["type", "name", "version", "versions", "parameters"],
-      Schema.optionalKey
-    ),
-    /** Answers about `types`, in their order; with `error` for a type that does not exist. */
-    nodes: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
-  }),
+  output: Output,
   handler: ({ type, types, ...ask }) =>
     Effect.gen(function*() {
-      if (types === undefined) {
-        if (type === undefined || type === "") {
-          return yield* parameters.invalid("type", "Node type is required", "node_search finds types.")
-        }
-        return yield* describe(type, ask)
+      if (types === undefined && (type === undefined || type === "")) {
+        return yield* parameters.invalid("type", "Node type is required", "node_search finds types.")
       }
       const other = Object.keys({ ...ask, ...(type === undefined ? {} : { type }) })[0]
-      if (other !== undefined) {
+      if (types !== undefined && other !== undefined) {
         return yield* parameters.invalid(other, `types cannot be combined with ${other}`, "Ask for one type instead.")
       }
-      const answers = yield* Effect.forEach(types, (type) => Effect.result(describe(type, {})))
+      const answers = yield* Effect.forEach(types ?? [type ?? ""], (type) =>
+        Effect.map(Effect.result(describe(type, ask)), (answer) => ({ type, answer })))
       const [first] = answers
-      if (first !== undefined && answers.every(Result.isFailure)) return yield* Effect.fromResult(first)
-      return {
-        nodes: answers.map((answer, index) =>
-          Result.match(answer, {
-            onSuccess: (details): Obj => ({ ...details }),
-            onFailure: (error): Obj => ({ type: types[index], error: Hints.explain(error) })
-          }) as { readonly [key: string]: Schema.Json }
+      if (
+        first !== undefined && answers.every(({ answer }) =>
+          Result.isFailure(answer)
         )
+      ) {
+        yield* Effect.fromResult(first.answer)
       }
+      return { answers, step: Infinity }
     }),
+  ending: ({ answers }) => ({
+    size: Math.max(...answers.map(({ answer }) => Result.isSuccess(answer) ? answer.success.steps : 0)),
+    after: (step) => ({ answers, step })
+  }),
+  summarize: ({ answers, step }, { types }): Output => {
+    const nodes = answers.map(({ answer, type }) =>
+      Result.match(answer, {
+        onSuccess: ({ at, steps }): object => at(Math.min(step, steps)),
+        onFailure: (error) => ({ type, error: Hints.explain(error) })
+      })
+    )
+    return types === undefined ? { ...nodes[0] } : { nodes: nodes as Output["nodes"] & {} }
+  },
+  budget,
   message: ({ name, nodes, version }) => ({
     en: nodes === undefined ? `Node type '${name}', version ${version}` : counted(nodes.length, "node type"),
     ja: "ノード情報を取得しました"

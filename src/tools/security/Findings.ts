@@ -1,6 +1,7 @@
 /** Findings of the audit for answers and the command line. */
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Audit from "../../fleet/Audit.ts"
 import words from "./findings.json" with { type: "json" }
 
@@ -34,10 +35,10 @@ export const show = (spots: ReadonlyArray<Audit.Spot>, all: ReadonlyArray<Audit.
     count: places.get(kind)?.length ?? 0,
     what: title ?? words[check].what,
     fix: recommendation ?? words[check].fix,
-    places: [...Map.groupBy(spots.filter((spot) => kindOf(spot) === kind && isPlace(spot)), ({ id }) => id)]
-      .map(([id, own]) => {
-        const at = own.flatMap(({ at }) => at || [])
-        return defined({ id, name: own[0]?.name ?? "", at: at.length === 0 ? undefined : at })
+    places: Rows.grouped(spots.filter((spot) => kindOf(spot) === kind && isPlace(spot)), ({ id }) => id)
+      .map(({ first: { id, name }, rows }) => {
+        const at = rows.flatMap(({ at }) => at || [])
+        return defined({ id, name, at: at.length === 0 ? undefined : at })
       })
   }))
 }

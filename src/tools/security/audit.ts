@@ -7,8 +7,6 @@ import * as Audit from "../../fleet/Audit.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as Findings from "./Findings.ts"
 
-const maxChars = 7_000
-
 /** `POST /audit`, and checks of all workflows or of one. */
 export const audit = Tool.make({
   name: "audit",
@@ -67,7 +65,7 @@ export const audit = Tool.make({
       nextCursor
     })
   },
-  budget: () => ({ total: maxChars }),
+  budget: () => ({ total: 7_000 }),
   message: ({ findings, incomplete, workflows }) => ({
     en: `Checked ${counted(workflows, "workflow")}${incomplete === true ? ", without n8n's own audit" : ""}: ${
       findings.length === 0 ? "nothing found" : `${counted(findings.length, "kind")} of findings`

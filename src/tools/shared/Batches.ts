@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Fleet from "../../fleet/Fleet.ts"
 import * as Plans from "../../fleet/Plans.ts"
@@ -17,9 +18,6 @@ export const fields = {
   warnings: Schema.optionalKey(Schema.Array(Schema.String))
 }
 
-const maxRows = 12
-const maxWarnings = 5
-
 export const leftOut = ({ outcomes, plan }: Fleet.State): ReadonlyArray<Plans.Refused> =>
   plan.entries.flatMap(({ id, name }) => {
     const { state, why = "" } = outcomes.get(id) ?? {}
@@ -28,22 +26,20 @@ export const leftOut = ({ outcomes, plan }: Fleet.State): ReadonlyArray<Plans.Re
 
 const positive = (count: number) => count <= 0 ? undefined : count
 
-export const summarize = (state: Fleet.State, isWhole: boolean, left = leftOut(state)) => {
+export const summarize = (state: Fleet.State, left = leftOut(state)) => {
   const count = (kind: string) => positive([...state.outcomes.values()].filter(({ state }) => state === kind).length)
   const texts = [...state.outcomes].flatMap(([id, { warnings = [] }]) => warnings.map((text) => ({ id, text })))
-  const warnings = [...Map.groupBy([...state.warnings, ...texts], ({ text }) => text)].map(([text, all]) =>
-    `${all.length === 1 ? all[0]?.id : counted(all.length, "workflow")}: ${text}`
-  )
+  const warnings = Rows.grouped([...state.warnings, ...texts], ({ text }) => text).map((
+    { count, first: { id, text } }
+  ) => `${count === 1 ? id : counted(count, "workflow")}: ${text}`)
   return defined({
     done: count("done"),
     restored: count("restored"),
     notDone: positive((state.total ?? state.plan.entries.length) - state.outcomes.size),
     stopped: state.stopped,
-    refused: left.length === 0 ? undefined : left.slice(0, isWhole ? Infinity : maxRows).map(({ id, name, why }) => ({
-      id,
-      name: Visible.label(name, 40),
-      why: Visible.label(why, isWhole ? 300 : 120)
-    })),
-    warnings: warnings.length === 0 ? undefined : warnings.slice(0, isWhole ? Infinity : maxWarnings)
+    refused: left.length === 0
+      ? undefined
+      : left.map(({ id, name, why }) => ({ id, name: Visible.line(name), why: Visible.line(why) })),
+    warnings: warnings.length === 0 ? undefined : warnings
   })
 }

@@ -1,8 +1,11 @@
 /** Differences between two versions of a workflow, as tools show them. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import { typesOf } from "../../n8n/model/Workflow.ts"
@@ -53,6 +56,17 @@ export const view = Effect.fnUntraced(function*(
   const data: object = node === undefined ? { ...view, settings: view.settings ?? "same" } : view
   return data as Difference
 })
+
+/** Call that shows in full the node whose fields end at a path, or the first that has some. */
+export const oneNode = (
+  sides: { readonly a: string; readonly b?: string | undefined },
+  { nodes = [] }: { readonly nodes?: Difference["nodes"] },
+  path: string
+): string => {
+  const index = JsonPath.parse(path)?.find(Predicate.isNumber)
+  const node = nodes[index ?? -1] ?? nodes.find(({ fields = [] }) => fields.length > 0)
+  return Hints.call("workflow_diff", { ...sides, node: node?.node })
+}
 
 /** Budget of a difference below a path: fields are shortened first, then omitted; all changed nodes are named. */
 export const budget = (total: number, path = ""): Minimize.Budget => ({

@@ -5,6 +5,7 @@ import * as Hints from "../../answer/Hints.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { defined, type Obj } from "../../base/Json.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Dependent } from "../../workflows/Publication.ts"
@@ -61,7 +62,7 @@ export const warnDuplicateName =
       const written = yield* create
       const [id, ...others] = yield* duplicates(written.workflow)
       if (id === undefined) return written
-      const more = others.length === 0 ? "" : ` (and ${others.slice(0, 3).join(", ")}${others.length > 3 ? ", …" : ""})`
+      const more = others.length === 0 ? "" : ` (with ${Rows.listed(others, 3)})`
       const warning = `n8n now has more than one workflow of this name: '${id}' already existed${more}. ` +
         `To overwrite that one: ${overwrite(id)}`
       return { ...written, warnings: [...written.warnings, warning] }
@@ -85,17 +86,13 @@ export const draftHint = (
       canProve ? `workflow_prove(workflowId: '${id}') replays recorded runs on the draft, ` : ""
     }activate_workflow(id: '${id}') publishes the change.`
 
-const maxDependents = 5
-
 /** Hint that names the published workflows that need this one; `undefined` if there are none. */
 export const dependentsHint = (dependents: ReadonlyArray<Dependent> | undefined): string | undefined => {
   const all = Hints.call("workflow_map", { kind: "broken" })
   if (dependents === undefined) return `n8n did not list in time which workflows need it: ${all} does.`
-  const more = dependents.length - maxDependents
-  const names = dependents.slice(0, maxDependents).map(({ as, id, name }) => `'${Visible.label(name)}' (${id}, ${as})`)
-  return names.length === 0
-    ? undefined
-    : `Published workflows still need it: ${names.join(", ")}${more > 0 ? ` and ${more} more: ${all} lists them` : ""}.`
+  if (dependents.length === 0) return undefined
+  const names = Rows.listed(dependents.map(({ as, id, name }) => `${Rows.quote(name)} (${id}, ${as})`), 5)
+  return `Published workflows still need it: ${names}${dependents.length > 5 ? `: ${all} lists them` : ""}.`
 }
 
 const foreignDraft = (id: string, { isReset, published }: Written) =>

@@ -4,8 +4,8 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { cursorAt, type DataTable, N8nClient, pageAt, positionOf } from "../../n8n/N8nClient.ts"
-import * as Rows from "../../tables/Rows.ts"
 import * as Table from "../../tables/Table.ts"
+import * as TableRows from "../../tables/TableRows.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const TableRow = Schema.Struct({
@@ -47,7 +47,7 @@ export const tableRead = Tool.make({
     Table.orTooOld(Effect.gen(function*() {
       if (table !== undefined && table !== "") {
         const match = yield* Table.find(table)
-        return { table: match, ...yield* Rows.page(match, { ...query, redacts: yield* Tool.RedactSecrets }) }
+        return { table: match, ...yield* TableRows.page(match, { ...query, redacts: yield* Tool.RedactSecrets }) }
       }
       const position = yield* positionOf(query.cursor)
       const { data, nextCursor } = yield* (yield* N8nClient).listDataTables(pageAt(position, query.limit))

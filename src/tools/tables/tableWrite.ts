@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -87,7 +88,8 @@ export const tableWrite = Tool.make({
       version,
       hint
     }),
-  next: ({ table }) => () => `table_read(table: '${table}')`,
+  next: ({ table, where }) => () => Hints.call("table_read", { table, where }),
+  budget: () => ({ lists: { before: 5, after: 5 } }),
   message: ({ count, table }, { dryRun, op }) => {
     const [would, did, what] = phrases[op]
     return {

@@ -6,6 +6,7 @@ import * as Arguments from "../../answer/Arguments.ts"
 import { defined, equals, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Sending from "../../catalogue/parameters/Sending.ts"
@@ -29,8 +30,8 @@ export const fields = {
   status: Schema.String,
   /** Milliseconds. */
   executionTime: Schema.optionalKey(Schema.Finite),
-  /** Output of the last node, or the items that `show` selects. */
-  data: Schema.Struct({
+  /** Output of the last node, or the items that `show` selects; absent for several cases, which have their own. */
+  data: Schema.optionalKey(Schema.Struct({
     node: Schema.optionalKey(Schema.String),
     /** Name of the items' output, if the node has several. */
     output: Schema.optionalKey(Schema.String),
@@ -39,7 +40,7 @@ export const fields = {
     /** `{node?, output?, json, binary?, error?}`. */
     items: Schema.Array(Item),
     note: Schema.optionalKey(Schema.String)
-  }),
+  })),
   /** Entries `{node, pinned?, to, items, values}` for nodes that reach outside; pinned ones would have sent these. */
   sent: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
   /** Response to the caller, if any; `bodyIs` names the items that already show its body. */
@@ -55,8 +56,8 @@ export const fields = {
   failure: Schema.optionalKey(ExecutionSummary.Failure)
 }
 
+/** Number of items that are read of a run: a page, which get_execution_by_node continues. */
 const maxItems = 20
-const maxLogs = 60
 
 /** Choice of items to return instead of the last node's. */
 export interface Show {
@@ -100,15 +101,14 @@ export const logsOf = (
     .flatMap(([node, all]) => all.map((run) => ({ node, run, isOne: all.length === 1 })))
     .toSorted((a, b) => Execution.byOrder(a.run, b.run))
   const failing = Execution.failure(execution)?.run
-  const lines = runs.slice(0, maxLogs).map(({ isOne, node, run }) => {
+  return runs.map(({ isOne, node, run }) => {
     const name = isOne ? node : `${node} #${run.index}`
     if (notRun.includes(node)) return `${name}: not run`
     if (run.error === undefined) return `${name}: ${itemsOf(execution, node, run, namesOf)}, ${run.executionTime} ms`
     return run === failing
       ? `${name}: failed`
-      : `${name}: failed: ${Execution.errorDetail(run.error).message.slice(0, 200)}`
+      : `${name}: failed: ${Execution.errorDetail(run.error).message}`
   })
-  return runs.length > maxLogs ? [...lines, `… ${runs.length - maxLogs} more runs`] : lines
 }
 
 /** Name of the shown output; `undefined` if it is the first and no other has items. */
@@ -121,10 +121,10 @@ const shownOutput = ({ output: { output }, outputs }: NodeExecution.NodeExecutio
 const lastNode = (execution: Execution.Execution) =>
   Execution.failure(execution)?.node ?? Execution.lastToRun(execution)
 
-const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputNames, limit: number) => {
+const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputNames) => {
   const nodeName = lastNode(execution)
   if (nodeName === undefined) return { data: { items: [] }, total: undefined }
-  const { node, totals } = NodeExecution.read(execution, { nodeName, itemOffset: 0, itemLimit: limit }, namesOf)
+  const { node, totals } = NodeExecution.read(execution, { nodeName, itemOffset: 0, itemLimit: maxItems }, namesOf)
   const data = defined({ node: nodeName, output: shownOutput(node), items: node.output.items })
   return { data, total: totals["output.items"] ?? node.output.items.length }
 }
@@ -140,8 +140,7 @@ const outputOf = (execution: Execution.Execution, slot: Execution.Slot, namesOf:
 const select = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { fields, nodes, where }: Show,
-  { limit, namesOf, redacts }: {
-    readonly limit: number
+  { namesOf, redacts }: {
     readonly namesOf: Connections.OutputNames
     readonly redacts: boolean
   }
@@ -151,12 +150,14 @@ const select = Effect.fnUntraced(function*(
   const slots = ItemSearch.outputs(execution, nodes ?? [lastNode(execution) ?? ""])
   const search = yield* ItemSearch.search(execution, { where: (yield* conditions.compiler(where))() }, {
     slots,
-    limit,
+    limit: maxItems,
     spreads: true,
     redacts
   }).pipe(Effect.mapError((problem) => conditions.wrongExpression(where ?? "", problem)))
   const redact: <A>(value: A) => A = redacts ? Redact.redact : identity
-  const matches = search.matches.toSorted((a, b) => a.position - b.position)
+  const isOfOne = (nodes ?? []).length < 2
+  // Of several nodes the first item of each comes first, so that a cut leaves something of each.
+  const matches = isOfOne ? search.matches.toSorted((a, b) => a.position - b.position) : search.matches
   const items = matches.map(({ item, slot }) =>
     defined({
       node: slot.node,
@@ -172,7 +173,6 @@ const select = Effect.fnUntraced(function*(
     isFoundElsewhere: false
   }).filter((note) => typeof note === "string")
   if (missing.length > 0 && items.length > 0) notes.push(ItemView.missingNote(missing, jsons))
-  const isOfOne = (nodes ?? []).length < 2
   const [first] = items
   const isOfOneOutput = isOfOne && items.every(({ output }) => output === first?.output)
   const data = defined({
@@ -207,19 +207,14 @@ const responseOf = (
   if (isAll) return { ...head, bodyIs: "data.items" }
   return json.length > 0 && equals(body, json[0])
     ? { ...head, bodyIs: "data.items[0].json" }
-    : { ...head, body: text.slice(0, 4_000) }
+    : { ...head, body: text }
 }
-
-const maxSenders = 8
-
-const maxUnresolved = 3
 
 /** Addresses and values that nodes sent outside in their last runs. */
 const sentBy = Effect.fnUntraced(
   function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
     const senders = outside.filter(({ node }) => execution.runs.has(node.name))
-    const more = senders.length - maxSenders
-    const requests = yield* Effect.forEach(senders.slice(0, maxSenders), ({ node, type }) =>
+    return yield* Effect.forEach(senders, ({ node, type }) =>
       Effect.gen(function*() {
         const runs = execution.runs.get(node.name) ?? []
         const run = runs.at(-1)
@@ -236,19 +231,15 @@ const sentBy = Effect.fnUntraced(
           values: isPlain ? undefined : first.values as Schema.Json,
           unresolved: first === undefined || first.unresolved.length === 0
             ? undefined
-            : [
-              ...first.unresolved.slice(0, maxUnresolved).map(({ path, reason }) => `${path}: ${reason}`),
-              ...(first.unresolved.length > maxUnresolved ? [`${first.unresolved.length - maxUnresolved} more`] : [])
-            ]
+            : first.unresolved.map(({ path, reason }) => `${path}: ${reason}`)
         })
       }))
-    return more > 0 ? [...requests, { more: counted(more, "node") }] : requests
   }
 )
 
 const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
   if (notRun.length > 0) {
-    const names = notRun.slice(0, 5).map((name) => `'${name}'`).join(", ")
+    const names = Rows.names(notRun, 5)
     const [calls, stores, it] = notRun.length === 1 ? ["calls", "stores", "it"] : ["call", "store", "them"]
     return `${names} ${calls} other services or ${stores} state, and the execution has no data for ${it}: set items in pins, or "run" to run ${it}.`
   }
@@ -271,17 +262,13 @@ const endOf = (result: WorkflowTesting.TestResult) => {
 /** Reads the data of a run that an answer shows. */
 export const read = Effect.fnUntraced(function*(
   result: WorkflowTesting.TestResult,
-  { limit = maxItems, redacts, show }: {
-    readonly show: Show | undefined
-    readonly limit?: number
-    readonly redacts: boolean
-  }
+  { redacts, show }: { readonly show: Show | undefined; readonly redacts: boolean }
 ) {
   const { execution } = result
   const namesOf = yield* OutputNames.forNodes(execution.workflow?.nodes ?? [])
   const output = show === undefined
-    ? lastOutput(execution, namesOf, limit)
-    : yield* select(execution, show, { limit, namesOf, redacts })
+    ? lastOutput(execution, namesOf)
+    : yield* select(execution, show, { namesOf, redacts })
   return { result, namesOf, output, sent: yield* sentBy(result, redacts) }
 })
 

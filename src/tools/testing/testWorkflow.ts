@@ -40,22 +40,41 @@ const silentTimeout = 35_000
 
 const oneAlone = "A call with one case shows it in full."
 
-const maxCaseItems = 3
+const maxLogs = 60
 
 /** About 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
-const budget = ({ cases = [], logs }: Output): Minimize.Budget => ({
-  total: 1_700 + 30 * Math.max(0, logs.length - 20) + (logs.length === 1 ? 1_300 : 300) * cases.length,
-  lists: { "differ[].paths": 8 },
-  // The items yield to the logs.
-  rooms: { ...summaries.rooms, data: [Infinity, 1_200, 800, 400] }
-})
+const budget = ({ cases = [], logs }: Output, show: testAnswer.Show = {}): Minimize.Budget => {
+  const nodes = Math.max(1, show.nodes?.length ?? 1)
+  return {
+    total: 1_700 + 30 * Math.max(0, Math.min(logs.length, maxLogs) - 20) +
+      (logs.length === 1 ? 1_300 : 300) * cases.length,
+    lists: {
+      logs: maxLogs,
+      sent: 8,
+      "sent[].unresolved": 3,
+      "differ[].paths": 8,
+      ...(logs.length > 1 ? { "cases[].data.items": 3 } : {})
+    },
+    rooms: {
+      ...summaries.rooms,
+      "logs[]": 260,
+      "response.body": 4_000,
+      // The items yield to the logs, and share their room among the nodes that were asked for.
+      ...(nodes > 1 ? { "data.items[]": [Infinity, 1_200 / nodes, 800 / nodes, 400 / nodes] } : {}),
+      data: [Infinity, 1_200, 800, 400]
+    }
+  }
+}
 
-const next = ({ cases = [], data, executionId, logs }: Output) => (path: string, count: number) =>
-  path === "data.items" && data.node !== undefined && data.matched === undefined
-    ? Hints.executionByNode(executionId, data.node, { itemOffset: count })
-    : path.startsWith("cases") && cases.length > 0 && logs.length > 1
-    ? oneAlone
-    : undefined
+const next = ({ cases = [], data, executionId, logs, sent = [] }: Output) => (path: string, count: number) => {
+  if (path === "data.items" && data?.node !== undefined && data.matched === undefined) {
+    return Hints.executionByNode(executionId, data.node, { itemOffset: count })
+  }
+  if (path === "sent" && typeof sent[count]?.["node"] === "string") {
+    return Hints.executionByNode(executionId, sent[count]["node"])
+  }
+  return path.startsWith("cases") && cases.length > 0 && logs.length > 1 ? oneAlone : undefined
+}
 
 const pins = Schema.optionalKey(
   Schema.Record(
@@ -158,12 +177,11 @@ export const testWorkflow = Tool.make({
         against,
         redacts
       })
-      const limit = all.length === 1 ? {} : { limit: maxCaseItems }
       const rows = yield* Effect.forEach(
         outcomes,
         Effect.fnUntraced(function*({ differences, name, result }) {
           if (Result.isFailure(result)) return { name, differences, error: result.failure.message, read: undefined }
-          const read = yield* testAnswer.read(result.success, { show, redacts, ...limit })
+          const read = yield* testAnswer.read(result.success, { show, redacts })
           return { name, differences, error: undefined, read }
         })
       )
@@ -184,13 +202,11 @@ export const testWorkflow = Tool.make({
     const last = all.findLast(({ answer }) => answer !== undefined)?.answer
     const failed = all.find(({ answer }) => answer?.status !== "success")
     const isAlone = all.length === 1 && left === 0
-    const isShort = !isAlone &&
-      rows.some(({ differences, read }) => differences?.length === 0 || (read?.output.total ?? 0) > maxCaseItems)
+    const isShort = !isAlone && rows.some(({ differences }) => differences?.length === 0)
     const notRun = [...new Set(rows.flatMap(({ read }) => read?.result.notRun ?? []))]
     return defined({
       executionId: last?.executionId ?? "",
       status: failed === undefined ? "success" : failed.answer?.status ?? "error",
-      data: { items: [] },
       logs: all.map(({ answer, differences, error, name }) =>
         `${name}: ${error ?? answer?.status}${
           differences === undefined ? "" : differences.length === 0 ? ", the same" : ", differs"
@@ -228,5 +244,5 @@ export const testWorkflow = Tool.make({
   },
   totals: (tested) => "one" in tested ? defined({ "data.items": tested.one.output.total }) : {},
   next: (_input, answer) => next(answer),
-  budget
+  budget: (answer, { show }) => budget(answer, show)
 })

@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Publication from "../../workflows/Publication.ts"
@@ -9,19 +10,13 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const maxReasons = 3
-
-const listOf = (reasons: ReadonlyArray<string>) =>
-  Visible.line(reasons.slice(0, maxReasons).join("; ")) +
-  (reasons.length > maxReasons ? `; and ${reasons.length - maxReasons} more` : "")
-
 const hintOf = ({ changed, former, hasDraft, published, upcoming, workflow: { id } }: Publication.Published) => {
   const publish = (version?: string) => Hints.call("activate_workflow", { id: Reference.format(id, version) })
   const open = upcoming?.open ?? []
   return ItemView.joinNotes([
     changed !== undefined && former !== undefined && `${publish(former)} takes this back.`,
     published === true && hasDraft && `The newer draft stays unpublished: ${publish()} publishes it.`,
-    open.length > 0 && `Not in nextRuns: ${listOf(open)}.`,
+    open.length > 0 && `Not in nextRuns: ${Visible.line(Rows.listed(open, 3, "; "))}.`,
     upcoming?.timeZone === "unknown" && open.length > 0 && "settings.timezone sets the time zone."
   ])
 }

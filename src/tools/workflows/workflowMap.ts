@@ -56,9 +56,6 @@ const Output = Schema.Struct({
 })
 type Output = typeof Output.Type
 
-/** Maximum number of rows: of each list in the overview, of one workflow's links, and of the only list asked for. */
-const rowsPerPage = { few: 5, some: 24, many: 40 }
-
 const byKind = (a: { readonly kind: string }, b: { readonly kind: string }) =>
   edgeKinds.indexOf(a.kind as never) - edgeKinds.indexOf(b.kind as never)
 
@@ -95,17 +92,15 @@ const usesOf = ({ edges }: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
 /** Links of a diagram. */
 const linksOf = (map: WorkflowMap.WorkflowMap, input: Input) => [...edgesOf(map, input), ...usesOf(map, input)]
 
-/** Pages of the lists in the answer, each with its total number of rows. */
-const listsOf = (map: WorkflowMap.WorkflowMap, input: Input) => {
+/** The first rows of the lists in the answer, those of the main one from the offset on. */
+const listsOf = (map: WorkflowMap.WorkflowMap, input: Input, count: number) => {
   const { id, kind, offset } = input
   const main = mainOf(input)
   const concerns = (...ids: ReadonlyArray<string | undefined>) => id === undefined || ids.includes(id)
   const list = <A, B extends object>(key: string, all: ReadonlyArray<A>, show: (row: A) => B) => {
-    const few = kind === undefined || key === "uses" && main === "edges" ? rowsPerPage.few : 0
-    const rows = key === main
-      ? all.slice(offset, offset + (kind === undefined ? rowsPerPage.some : rowsPerPage.many))
-      : all.slice(0, few)
-    return { total: all.length, rows: rows.map(show) }
+    const start = key === main ? offset : 0
+    const isShown = kind === undefined || key === main || key === "uses" && main === "edges"
+    return isShown ? all.slice(start, start + count).map(show) : []
   }
   const link = <A extends { readonly from: string; readonly node: string; readonly by?: string }>(
     { by, from, ...row }: A
@@ -187,20 +182,22 @@ export const workflowMap = Tool.make({
       const map = yield* WorkflowMap.read
       // Fails as every tool does for an unknown id.
       if (id !== undefined && !map.workflows.has(id)) yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-      return { map, lists: input.format === "mermaid" ? undefined : listsOf(map, input), links: rowsPerPage.many }
+      return { map, rows: Infinity }
     }),
-  ending: ({ lists, map }, input) => ({
-    size: lists === undefined ? Math.min(rowsPerPage.many, linksOf(map, input).length - input.offset) : 0,
-    after: (links) => ({ map, lists, links })
+  ending: ({ map }, input) => ({
+    size: input.format === "mermaid"
+      ? linksOf(map, input).length - input.offset
+      : Math.max(...Object.values(listsOf(map, input, Infinity)).map(({ length }) => length)),
+    after: (rows) => ({ map, rows })
   }),
-  summarize: ({ links, lists, map }, input): Output => {
+  summarize: ({ map, rows }, input): Output => {
     const { id, kind, offset } = input
     const count = (kind: string) => map.edges.filter((edge) => edge.kind === kind).length
     const counts = { calls: count("calls"), tool: count("tool"), http: count("http"), error: count("error") }
     const total = [...map.workflows.values()].filter(({ isArchived }) => !isArchived).length
-    if (lists === undefined) {
+    if (input.format === "mermaid") {
       const edges = linksOf(map, input)
-      const page = edges.slice(offset, offset + links)
+      const page = edges.slice(offset, offset + rows)
       const next = call({ id, kind, format: "mermaid", offset: offset + page.length })
       return defined({
         total,
@@ -211,13 +208,14 @@ export const workflowMap = Tool.make({
           : undefined
       })
     }
+    const lists = listsOf(map, input, rows)
     const rowsByList = Object.fromEntries(
-      Object.entries(lists).flatMap(([key, { rows }]) => rows.length > 0 ? [[key, rows]] : [])
+      Object.entries(lists).filter(([, rows]) => rows.length > 0)
     )
     const inputs = id === undefined ? undefined : map.workflows.get(id)?.inputs
     const idsWithNames = new Set([
-      ...[...lists.broken.rows, ...lists.edges.rows, ...lists.unresolved.rows].map(({ from }) => from),
-      ...lists.orphans.rows.map(({ id }) => id)
+      ...[...lists.broken, ...lists.edges, ...lists.unresolved].map(({ from }) => from),
+      ...lists.orphans.map(({ id }) => id)
     ])
     const further = new Set([...id === undefined ? [] : [id], ...JsonPath.strings(rowsByList).map(([, text]) => text)])
     const workflows = [...further].filter((id) => map.workflows.has(id) && !idsWithNames.has(id))
@@ -231,11 +229,9 @@ export const workflowMap = Tool.make({
       workflows: workflows.length > 0 ? workflows : undefined
     })
   },
-  totals: ({ lists = {} }, input) =>
+  totals: ({ map }, input) =>
     Object.fromEntries(
-      Object.entries(lists).flatMap(([key, { rows, total }]) =>
-        rows.length > 0 && (key === mainOf(input) ? input.offset : 0) + rows.length < total ? [[key, total]] : []
-      )
+      Object.entries(listsOf(map, input, Infinity)).map(([key, { length }]) => [key, length])
     ),
   next: ({ id, kind, offset }, { counts }) => (path, count) => {
     const [list = ""] = path.split(".")
@@ -252,7 +248,7 @@ export const workflowMap = Tool.make({
       ? call({ id, kind: list, offset: kind === list ? offset + count : count })
       : undefined
   },
-  budget: (_, { id, kind }) => ({ total: id === undefined && kind === undefined ? 4_200 : 9_000 }),
+  budget: (_, { id, kind }) => ({ total: id === undefined && kind === undefined ? 3_000 : 5_400 }),
   message: ({ affected, broken = [], mermaid, orphans = [], total }, { id, kind }) => ({
     en: affected !== undefined
       ? `${

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { CallContext } from "../../base/CallContext.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
@@ -45,8 +46,8 @@ export const exitCode = ({ rows }: Pick<Drill, "rows">): 0 | 1 | 2 => rows.lengt
 
 /** Number of nodes by their worst verdict, in words, the worst first, and a note. */
 export const verdictOf = (rows: ReadonlyArray<Row>, note?: string): string => {
-  const worst = [...Map.groupBy(rows, ({ node }) => node).values()].map((own) =>
-    Verdict.worst(own.map(({ verdict }) => verdict))
+  const worst = Rows.grouped(rows, ({ node }) => node).map(({ rows }) =>
+    Verdict.worst(rows.map(({ verdict }) => verdict))
   )
   const verdict = Verdict.grades.toReversed().flatMap((grade) => {
     const count = worst.filter((each) => each === grade).length
@@ -110,14 +111,14 @@ export const rowsOf = (
   node: string,
   verdicts: ReadonlyArray<readonly [Failures.Kind, Verdict.Verdict]>
 ): ReadonlyArray<Row> =>
-  [...Map.groupBy(verdicts, ([, { because, grade }]) => `${grade} ${because}`).values()].flatMap((same) =>
-    same.slice(0, 1).map(([, { because, grade }]) => ({
-      node,
-      verdict: grade,
-      failures: same.map(([kind]) => Failures.labelOf(kind)),
-      why: because
-    }))
-  )
+  Rows.grouped(verdicts, ([, { because, grade }]) => [grade, because]).map((
+    { first: [, { because, grade }], rows }
+  ) => ({
+    node,
+    verdict: grade,
+    failures: rows.map(([kind]) => Failures.labelOf(kind)),
+    why: because
+  }))
 
 /** Rows of all nodes, those with the worst verdict first. */
 export const inOrder = (rows: ReadonlyArray<ReadonlyArray<Row>>): ReadonlyArray<Row> => {
@@ -192,7 +193,10 @@ export const drill = Effect.fn("Drill.drill")(function*(
   const left: Array<{ readonly node: string; readonly why: string }> = [...notDrilled]
   let done = 0
   const outcomeOn = (failure: Failures.Failure, failing: Verdict.Case, execution: string) => {
-    const rows: TestCopy.Rows = new Map([[failing.node.name, (node, added) => Failures.nodes(node, failure, added)]])
+    const rows: TestCopy.Replacements = new Map([[
+      failing.node.name,
+      (node, added) => Failures.nodes(node, failure, added)
+    ]])
     return Effect.map(replays.replay(subject, execution, rows), ({ result }) => outcomeOf(result.execution))
   }
   const verdictOf = Effect.fnUntraced(function*(failing: Verdict.Case, { execution, outcome }: Undisturbed) {

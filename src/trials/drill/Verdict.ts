@@ -3,6 +3,7 @@
  *
  * Most cases follow from the definition; {@link of} returns `undefined` where only a run on a copy can decide.
  */
+import * as Rows from "../../base/Rows.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import { isCalled, responseMode, returnsLast } from "../../workflow/Answering.ts"
 import * as Graph from "../../workflow/Graph.ts"
@@ -71,12 +72,11 @@ const passes = isOf(
 )
 
 const verdict = (grade: Grade, because: string): Verdict => ({ grade, because })
-const quote = (name: string) => `'${name}'`
 
 /** Alert that someone gets when a run stops at the node, from n8n or as its caller; `undefined` if no one does. */
 const alertOf = ({ errorWorkflow, isV1, nodes, trigger }: Subject, before: ReadonlyArray<string>, node: string) => {
   if (errorWorkflow?.hasErrorTrigger === true && (isV1 || errorWorkflow.isPublished)) {
-    return `n8n starts the error workflow ${quote(errorWorkflow.name)}`
+    return `n8n starts the error workflow ${Rows.quote(errorWorkflow.name)}`
   }
   // Without one in the settings, n8n starts the workflow's own Error Trigger.
   if (errorWorkflow === undefined && nodes.some(isErrorTrigger)) return "n8n starts the workflow's own Error Trigger"
@@ -92,14 +92,14 @@ const alertOf = ({ errorWorkflow, isV1, nodes, trigger }: Subject, before: Reado
 
 const whyNoAlert = ({ errorWorkflow }: Subject) => {
   if (errorWorkflow === undefined) return "set an error workflow in the settings"
-  const name = quote(errorWorkflow.name)
+  const name = Rows.quote(errorWorkflow.name)
   return errorWorkflow.hasErrorTrigger
     ? `publish the error workflow ${name}: n8n does not start an unpublished one`
     : `add an Error Trigger to the error workflow ${name}`
 }
 
 const stopped = (subject: Subject, before: ReadonlyArray<string>, node: string, failed: string, canRetry: boolean) => {
-  const at = node === failed ? "The run stops here" : `The run stops at ${quote(node)}`
+  const at = node === failed ? "The run stops here" : `The run stops at ${Rows.quote(node)}`
   const alert = alertOf(subject, before, node)
   if (alert !== undefined) return verdict("stops with alert", `${at}, and ${alert}.`)
   const retry = canRetry ? ", or retryOnFail for failures that pass" : ""
@@ -127,7 +127,7 @@ const teller = (
   const tells = [...after].find((each) =>
     outcome.items.has(each) && !(usual.has(each) && before.has(each)) && (outside.has(each) || responding.has(each))
   )
-  return tells === undefined ? last ? "the caller" : undefined : quote(tells)
+  return tells === undefined ? last ? "the caller" : undefined : Rows.quote(tells)
 }
 
 /** End of the way that items of a failed node take as if they were data: lost there, or diverted. */
@@ -153,23 +153,23 @@ const ways = (
       const after = used(outcome.items.get(to))
       if (node === undefined) return []
       if (!decides(node)) {
-        if (!passes(node)) return lost(`${quote(to)} gets what failed as if it were data`)
+        if (!passes(node)) return lost(`${Rows.quote(to)} gets what failed as if it were data`)
         const on = after.flatMap((index) => follow(to, index))
-        return on.length > 0 ? on : lost(`${quote(to)} gets what failed as if it were data`)
+        return on.length > 0 ? on : lost(`${Rows.quote(to)} gets what failed as if it were data`)
       }
       const before = new Set(used(undisturbed.items.get(to)))
-      if (after.length === 0) return lost(`${quote(to)} drops what failed`)
+      if (after.length === 0) return lost(`${Rows.quote(to)} drops what failed`)
       return after.flatMap((index): ReadonlyArray<End> => {
         if (before.has(index)) {
           const on = follow(to, index)
-          return on.length > 0 ? on : lost(`${quote(to)} lets what failed pass`)
+          return on.length > 0 ? on : lost(`${Rows.quote(to)} lets what failed pass`)
         }
         if (Graph.next(graph, to, index).length === 0) {
-          return lost(`${quote(to)} sends what failed to an output to which nothing is connected`)
+          return lost(`${Rows.quote(to)} sends what failed to an output to which nothing is connected`)
         }
         return isEmpty || teller(subject, to, index, outcome) !== undefined
           ? [{ isDiverted: true }]
-          : lost(`${quote(to)} sends what failed only to nodes that tell no one`)
+          : lost(`${Rows.quote(to)} sends what failed only to nodes that tell no one`)
       })
     })
   }
@@ -223,7 +223,9 @@ const empty = (
   if (loop === undefined && missing === undefined) {
     return verdict("handled", "After an empty list every node after it runs.")
   }
-  const stops = loop === undefined ? `${quote(missing ?? "")} does not run` : `the loop of ${quote(loop)} stops here`
+  const stops = loop === undefined
+    ? `${Rows.quote(missing ?? "")} does not run`
+    : `the loop of ${Rows.quote(loop)} stops here`
   return (outcome.response ?? 0) >= 400
     ? verdict("stops with alert", `After an empty list ${stops}, and the caller gets an error.`)
     : verdict("stops silently", `After an empty list ${stops}, and the run succeeds: ${fix}.`)
@@ -290,14 +292,14 @@ export const of = (
   const next = new Set(Array.from({ length: output }, (_, index) => Graph.next(graph, name, index)).flat())
   const same = handlers.find((to) => next.has(to))
   if (same !== undefined) {
-    return loses(`Results and failures both go to ${quote(same)}: connect the error output to a node of its own.`)
+    return loses(`Results and failures both go to ${Rows.quote(same)}: connect the error output to a node of its own.`)
   }
   if (handlers.every((to) => subject.nodes.some((each) => each.name === to && each.disabled === true))) {
     return loses("The error output leads to a disabled node: enable it.")
   }
   if (outcome === undefined) return undefined
   if (!handlers.some((to) => outcome.items.has(to))) {
-    return loses(`The failure does not reach ${quote(handlers[0] ?? "")}.`)
+    return loses(`The failure does not reach ${Rows.quote(handlers[0] ?? "")}.`)
   }
   const receiver = teller(subject, name, output, outcome)
   return receiver === undefined

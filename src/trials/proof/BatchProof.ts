@@ -7,6 +7,7 @@ import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
 import * as Groups from "./Groups.ts"
 import * as Proof from "./Proof.ts"
@@ -68,33 +69,32 @@ const groupsOf = (all: ReadonlyArray<Proven>): BatchProof["groups"] => {
   const own = all.flatMap(({ id, name, proof }) =>
     Result.isFailure(proof) ? [] : proof.success.groups.map((group) => ({ id, name, group }))
   )
-  return [...Map.groupBy(own, ({ group }) => JSON.stringify(group.paths)).values()].map((same) => {
-    const [first] = same
-    return defined({
-      paths: first?.group.paths ?? [],
-      nodes: [...new Set(same.map(({ group }) => group.node))],
-      ...namesOf(same),
-      runs: same.reduce((sum, { group }) => sum + group.runs, 0),
-      example: first?.group.example && { workflowId: first.id, ...first.group.example }
+  return Rows.grouped(own, ({ group }) => group.paths).map(({ first: { group: { example, paths }, id }, rows }) =>
+    defined({
+      paths,
+      nodes: [...new Set(rows.map(({ group }) => group.node))],
+      ...namesOf(rows),
+      runs: rows.reduce((sum, { group }) => sum + group.runs, 0),
+      example: example && { workflowId: id, ...example }
     })
-  }).toSorted(byWorkflows)
+  ).toSorted(byWorkflows)
 }
 
-const reasonOf = (id: string, error: Errors.N8nError) => Errors.reasonOf(error).replace(`Workflow '${id}' `, "")
+/** Reason in words that are the same for every workflow. */
+const reasonOf = (error: Errors.N8nError) =>
+  error._tag === "NotFoundError" ? `${error.resourceType} not found` : Errors.reasonOf(error)
 
 const reasonsOf = (all: ReadonlyArray<Proven>): BatchProof["notReplayed"] => {
   const own = all.flatMap(({ id, name, proof }) =>
     Result.isFailure(proof)
-      ? [{ id, name, why: reasonOf(id, proof.failure) }]
+      ? [{ id, name, why: reasonOf(proof.failure) }]
       : [
         ...proof.success.notReplayed.map(({ why }) => ({ id, name, why })),
         ...proof.success.left.length === 0 ? [] : [{ id, name, why: "no time was left for all runs" }]
       ]
   )
-  return [...Map.groupBy(own, ({ why }) => why)].map(([why, same]) => ({
-    why,
-    ...namesOf(same)
-  })).toSorted(byWorkflows)
+  return Rows.grouped(own, ({ why }) => why).map(({ first: { why }, rows }) => ({ why, ...namesOf(rows) }))
+    .toSorted(byWorkflows)
 }
 
 const verdictOf = (all: ReadonlyArray<Proven>, runs: number) => {

@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Difference } from "./differences.ts"
 import { merged } from "./RunComparison.ts"
@@ -203,8 +204,6 @@ const groupOf = ({ folded, keys, node, runs }: Cluster): Group => {
   })
 }
 
-const quoted = (name: string) => `'${Visible.label(name, 60)}'`
-
 /** Sentence about some runs, such as "2 lose `email` at 'Map contact'". */
 const phrase = ({ keys, node, runs }: Cluster): string => {
   const [difference] = keys.values()
@@ -212,7 +211,7 @@ const phrase = ({ keys, node, runs }: Cluster): string => {
   const isOne = runs.size === 1
   const verb = (many: string, one = `${many}s`) => isOne ? one : many
   const path = difference.path === "" ? "items" : `\`${Visible.label(difference.path, 60)}\``
-  const at = `at ${quoted(node)}`
+  const at = `at ${Rows.quote(node)}`
   const what = words(difference, false)
   const sentences: { readonly [kind in Difference["kind"]]: string } = {
     altered: `${verb("change")} ${path} ${at}`,
@@ -222,40 +221,39 @@ const phrase = ({ keys, node, runs }: Cluster): string => {
     order: `${verb("change")} the order ${at}`,
     output: `${verb("send")} items to another output ${at}`,
     ran: what === "ran"
-      ? `newly ${verb("run")} ${quoted(node)}`
-      : `${verb("run")} ${quoted(node)} more often`,
+      ? `newly ${verb("run")} ${Rows.quote(node)}`
+      : `${verb("run")} ${Rows.quote(node)} more often`,
     notRun: what === "did not run"
-      ? `no longer ${verb("run")} ${quoted(node)}`
-      : `${verb("run")} ${quoted(node)} less often`,
+      ? `no longer ${verb("run")} ${Rows.quote(node)}`
+      : `${verb("run")} ${Rows.quote(node)} less often`,
     failed: `${verb("fail")} ${difference.before === undefined ? "" : "differently "}${at}`,
     succeeded: `no longer ${verb("fail")} ${at}`,
-    unknown: `cannot be compared after ${quoted(node)}: ${difference.path}`
+    unknown: `cannot be compared after ${Rows.quote(node)}: ${difference.path}`
   }
   return `${runs.size} ${sentences[difference.kind]}`
 }
 
 const verdictOf = (runs: number, same: number, clusters: ReadonlyArray<Cluster>): string => {
   if (runs === 0) return "nothing was replayed"
-  const shown = clusters.slice(0, 3).map(phrase)
-  const rest = clusters.length - shown.length
-  return [`${same} same`, ...shown, ...(rest > 0 ? [`${counted(rest, "more group")}`] : [])].join("; ")
+  return [`${same} same`, ...clusters.length === 0 ? [] : [Rows.listed(clusters.map(phrase), 3, "; ")]].join("; ")
 }
 
 const byReason = (all: ReadonlyArray<NotReplayed>): ReadonlyArray<NotReplayed> =>
-  [...Map.groupBy(all, ({ node, why }) => JSON.stringify([node, why])).values()].flatMap((same) => {
-    const [first] = same
-    const others = new Set(same.flatMap(({ execution }) => execution ?? [])).size
-    return first === undefined ? [] : [others > 1 ? { ...first, runs: others } : first]
+  Rows.grouped(all, ({ node, why }) => [node, why]).map(({ first, rows }) => {
+    const runs = new Set(rows.flatMap(({ execution }) => execution ?? [])).size
+    return runs > 1 ? { ...first, runs } : first
   })
 
 const ignoredGroups = (all: ReadonlyArray<Ignored>) => {
-  const byNode = [...Map.groupBy(all, ({ node, why }) => JSON.stringify([node, why])).values()].flatMap((own) => {
-    const paths = [...new Set(own.map(({ path }) => path))].toSorted()
-    return own[0] === undefined ? [] : [{ node: own[0].node, why: own[0].why, paths }]
-  })
-  return [...Map.groupBy(byNode, ({ paths, why }) => JSON.stringify([paths, why])).values()].flatMap((
-    [first, ...later]
-  ) => first === undefined ? [] : [{ ...first, also: later.length || undefined }])
+  const byNode = Rows.grouped(all, ({ node, why }) => [node, why]).map(({ first: { node, why }, rows }) => ({
+    node,
+    why,
+    paths: [...new Set(rows.map(({ path }) => path))].toSorted()
+  }))
+  return Rows.grouped(byNode, ({ paths, why }) => [paths, why]).map(({ count, first }) => ({
+    ...first,
+    also: count > 1 ? count - 1 : undefined
+  }))
 }
 
 /** Groups the differences of runs; nothing is left out. */

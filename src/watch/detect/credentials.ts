@@ -3,11 +3,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import { hasStatus, isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import type { Incident } from "../Incident.ts"
 import type { Entry, Tested } from "../state.ts"
-import * as wording from "../wording.ts"
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -59,7 +59,7 @@ const incidentOf = (id: string, { name, type, workflows }: Use, { message = "", 
     what: `Credential '${Visible.label(name, 40)}' (${type}) ${
       noAnswer.test(message) ? "cannot be tested" : "no longer signs in"
     }: ${counted(workflows.length, "published workflow")} depend${workflows.length === 1 ? "s" : ""} on it, ${
-      wording.names(workflows.map(([, name]) => name))
+      Rows.names(workflows.map(([, name]) => name), 3, 30)
     }`,
     cause: Visible.label(message, 160),
     look: { tool: "credential_test", arguments: { id } }

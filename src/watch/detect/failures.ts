@@ -4,6 +4,7 @@ import { sha256 } from "../../base/Hash.ts"
 import { arr, defined, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { redactText } from "../../base/Redact.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
@@ -56,21 +57,19 @@ export const choose = (failed: ReadonlyArray<Run>, most: number) => {
 
 /** Merges the incidents of one cause: about its newest run, with the time and cause of the first. */
 const merged = (incidents: ReadonlyArray<Incident>): ReadonlyArray<Incident> =>
-  [...Map.groupBy(incidents, ({ key }) => key).values()].flatMap((all) => {
-    const [first, newest] = [all.toSorted((a, b) => a.at < b.at ? -1 : 1)[0], all[0]]
-    if (first === undefined || newest === undefined) return []
-    const { look, what } = newest
-    return [{ ...first, ...defined({ look }), what, count: all.reduce((sum, { count }) => sum + count, 0) }]
-  })
+  Rows.grouped(incidents, ({ key }) => key).map(({ first: { look, what }, rows }) => ({
+    ...rows.reduce((first, each) => each.at < first.at ? each : first),
+    ...defined({ look }),
+    what,
+    count: rows.reduce((sum, { count }) => sum + count, 0)
+  }))
 
 /** Cause of a crash; a version that needs too much memory also ends n8n itself. */
 const end = "n8n was restarted or ran out of memory"
 
 /** Runs that crashed together, as when n8n was restarted. */
 const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: Entry }): Incident => {
-  const names = [
-    ...new Set(crashed.map(({ workflowId }) => Visible.label(entries[workflowId]?.name ?? workflowId, 30)))
-  ]
+  const names = crashed.map(({ workflowId }) => entries[workflowId]?.name ?? workflowId)
   const [first] = crashed
   const at = Math.min(...crashed.map(({ startedAt, stoppedAt }) => stoppedAt ?? startedAt))
   return {
@@ -78,9 +77,7 @@ const restart = (crashed: ReadonlyArray<Run>, entries: { readonly [id: string]: 
     key: `crashed:${first?.id}`,
     at: new Date(at).toISOString(),
     count: crashed.length,
-    what: `${counted(crashed.length, "run")} ended with n8n itself: ${names.slice(0, 3).join(", ")}${
-      names.length > 3 ? " …" : ""
-    }`,
+    what: `${counted(crashed.length, "run")} ended with n8n itself: ${Rows.names(names, 3, 30)}`,
     cause: `${end} while they ran`,
     look: { tool: "list_executions", arguments: { status: "crashed" } }
   }

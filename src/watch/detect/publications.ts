@@ -1,9 +1,9 @@
 /** Workflows that are no longer published. Pure. */
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Incident } from "../Incident.ts"
 import type { Entry } from "../state.ts"
-import * as wording from "../wording.ts"
 
 /** Number of workflows from which they share one incident. */
 const many = 4
@@ -54,7 +54,7 @@ export const detect = (
       at,
       count: changes.length,
       what: `${counted(changes.length, "workflow")} are no longer published: ${
-        wording.names(changes.map(([, { name }]) => name))
+        Rows.names(changes.map(([, { name }]) => name), 3, 30)
       }`,
       ...cause === undefined ? {} : { cause },
       look: { tool: "list_workflows", arguments: { active: false } }

@@ -162,9 +162,3 @@ export const portTypes = (ports: ReadonlyArray<Ports.Port> = []): ReadonlyArray<
 /** `'A' or 'B'`; at most three. */
 export const either = (names: ReadonlyArray<string>): string =>
   names.slice(0, 3).map((name) => `'${name}'`).join(" or ")
-
-/** `'A', 'B' and 3 more` */
-export const quoted = (names: ReadonlyArray<string>, most = 8): string => {
-  const shown = names.slice(0, most).map((name) => `'${name}'`).join(", ")
-  return names.length > most ? `${shown} and ${names.length - most} more` : shown
-}

@@ -1,9 +1,10 @@
 /** Judges links by the ports of their nodes, which decides what an edit connects and what validation accepts. */
+import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import { mayHave, type Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as Graph from "../Graph.ts"
-import { type Checked, isSubNode, type Node, portTypes, problemOf, quoted } from "./CheckedWorkflow.ts"
+import { type Checked, isSubNode, type Node, portTypes, problemOf } from "./CheckedWorkflow.ts"
 import type { Ruled } from "./Rules.ts"
 
 /** Reason why a link does not fit the ports of its nodes. */
@@ -23,7 +24,7 @@ const common = (from: Node, to: Node) => portTypes(from.outputs).find((type) => 
 
 const named = (ports: ReadonlyArray<Port>, type: string) => {
   const names = ports.flatMap((port) => port.type === type && port.name !== undefined ? [port.name] : [])
-  return names.length === 0 ? "" : ` (${quoted(names)})`
+  return names.length === 0 ? "" : ` (${Rows.names(names)})`
 }
 
 const beyond = (node: Node, ports: ReadonlyArray<Port>, port: Connections.Port, kind: "output" | "input") => {
@@ -89,7 +90,7 @@ const atInput = ({ input, output }: Connections.Link, from: Node, to: Node): Mis
     return admits(port, from) ? undefined : {
       at: "input",
       message: `'${to.name}' does not take a '${from.type}' as ${port.name ?? type}.`,
-      fix: port.only && `It takes ${quoted(port.only, 20)}.`
+      fix: port.only && `It takes ${Rows.names(port.only, 20)}.`
     }
   }
   if (has(inputs, type)) {
@@ -144,7 +145,7 @@ const ofInputs = (node: Node, { byName, graph }: Checked): ReadonlyArray<Ruled> 
       ]
     }
     const most = port.maxConnections ?? Infinity
-    const names = quoted(enabled.map(({ from }) => from).toSorted())
+    const names = Rows.names(enabled.map(({ from }) => from).toSorted())
     const message = `'${node.name}' takes ${most} ${label}, and ${enabled.length} are connected: ${names}.`
     return isCrowded(node, port, enabled.length)
       ? [

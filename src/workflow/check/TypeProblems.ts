@@ -1,11 +1,12 @@
 /** Problems with unknown or unavailable node types and versions. */
 import { fold } from "../../base/Nearest.ts"
 import type { Problem } from "../../base/Problem.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
-import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
+import { type Checked, either, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
 import type { Ruled, RuleId } from "./Rules.ts"
 
 const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
@@ -68,7 +69,7 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
     "unknown-version",
     isOverlooked || version > newest && isYounger ? "warning" : "error",
     `'${node.type}' has no version ${version}${more}.`,
-    `It has ${quoted(versions.map(String), 20).replaceAll("'", "")}.`,
+    `It has ${Rows.listed(versions.map(String), 20)}.`,
     member(node.at, "typeVersion")
   )
 }

@@ -32,23 +32,6 @@ const onceEach = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   })
 }
 
-/** Maximum number of problems of a severity that are listed. */
-const maxListed = 2_000
-
-/** The first problems of a severity, and the number of others. */
-const listed = (all: ReadonlyArray<Ruled>, severity: Problem["severity"]): ReadonlyArray<Ruled> => {
-  const own = all.filter((each) => each.severity === severity)
-  return own.length <= maxListed ? own : [
-    ...own.slice(0, maxListed),
-    {
-      rule: "workflow-shape",
-      severity,
-      path: "",
-      message: `${own.length - maxListed} more ${severity}s are not listed.`
-    }
-  ]
-}
-
 /** All problems: errors first, then warnings. */
 const ruledOf = function*(
   workflow: Obj,
@@ -67,7 +50,7 @@ const ruledOf = function*(
       ({ check, id }) => check(workflow).map((problem) => ({ ...problem, rule: id }))
     )
   ]
-  return [...listed(all, "error"), ...listed(all, "warning")]
+  return all.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"))
 }
 
 const problemsOf = (all: ReadonlyArray<Ruled>): ReadonlyArray<Problem> =>

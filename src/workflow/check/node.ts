@@ -2,6 +2,7 @@
 import { maxChars } from "../../base/JavaScript.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
@@ -146,17 +147,17 @@ const ofExpressions = function*(
   }
   return [
     ...mistakes,
-    ...[...Map.groupBy(missing, ({ name }) => name)].map(([name, [first, ...others]]) => {
+    ...Rows.grouped(missing, ({ name }) => name).map(({ count, first: { kind, name, path } }) => {
       const near = nearest(name, names)
-      const times = others.length > 0 ? ` (${others.length + 1} times)` : ""
+      const times = count > 1 ? ` (${count} times)` : ""
       return problemOf(
         node,
         "unknown-reference",
         // A script may never reach the reference.
-        first?.kind === "script" ? "warning" : "error",
+        kind === "script" ? "warning" : "error",
         `It refers to the node '${name}', which does not exist${times}.`,
         near.length === 0 ? undefined : `Did you mean ${either(near)}?`,
-        JsonPath.join(node.at, first?.path ?? "")
+        JsonPath.join(node.at, path)
       )
     })
   ]

@@ -43,6 +43,7 @@ export const piece = (text: string, start: number, end: number) => {
   return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`
 }
 
+/** Excerpts of two texts around what differs; a long difference is cut in its middle, since either end may matter. */
 export const excerpts = (before: string, after: string, room: number): readonly [before: string, after: string] => {
   const start = commonStart(before, after)
   const end = commonEnd(before, after, Math.min(before.length, after.length) - start)
@@ -50,7 +51,11 @@ export const excerpts = (before: string, after: string, room: number): readonly 
     const changed = Math.max(0, text.length - end - start)
     const around = Math.max(6, Math.min(24, Math.floor((room - changed) / 2)))
     const from = Math.max(0, start - around)
-    return piece(text, from, Math.min(text.length, Math.min(text.length - end + around, from + room)))
+    const to = Math.min(text.length, text.length - end + around)
+    const half = Math.floor(room / 2)
+    return to - from <= room
+      ? piece(text, from, to)
+      : piece(text, from, from + half) + piece(text, to - half, to).slice(1)
   }
   return [cut(before), cut(after)]
 }

@@ -4,13 +4,11 @@ import { equals } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import { content, type Document, make, type NodeDiff, relevant, steps, type WorkflowDiff } from "./changes.ts"
 import * as TextDiff from "./TextDiff.ts"
-
-const few = (names: ReadonlyArray<string>, most: number) =>
-  names.length <= most ? names.map((name) => `'${name}'`).join(", ") : `${names.length} nodes`
 
 const fieldNames = (differences: NodeDiff["value"]) => [
   ...new Set(
@@ -32,7 +30,7 @@ export const line = ({ links, nodes, rest }: WorkflowDiff, most = 3): string => 
   const parts = [
     ...(["added", "removed"] as const).flatMap((change) => {
       const those = named(change)
-      return those.length === 0 ? [] : [`${change} ${few(those.map(({ name }) => name), most)}`]
+      return those.length === 0 ? [] : [`${change} ${Rows.names(those.map(({ name }) => name), most)}`]
     }),
     ...named("renamed").slice(0, most).map(({ formerName, name }) => `renamed '${formerName}' to '${name}'`),
     ...changed.length === 0 ? [] : changed.length > most
@@ -67,8 +65,6 @@ export const around = (before: unknown, after: unknown, room = 160): string => {
   }
 }
 
-const mostLines = 8
-
 const fieldsBetween = (before: unknown, after: unknown, path: string) =>
   Difference.fields(Difference.between(before, after), path)
 
@@ -80,14 +76,8 @@ const shownFields = (before: unknown, after: unknown, path: string): ReadonlyArr
   })
 
 /** Differences between two values, one per line: `options.timeout: 1 → none`; redacted here, by their paths. */
-export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
-  const all = shownFields(before, after, path).map(({ after, before, path }) =>
-    `${path}: ${around(before, after, room)}`
-  )
-  return all.length > mostLines ? [...all.slice(0, mostLines), `and ${all.length - mostLines} more`] : all
-}
-
-const mostDetails = 3
+export const lines = (before: unknown, after: unknown, path = "", room?: number): ReadonlyArray<string> =>
+  shownFields(before, after, path).map(({ after, before, path }) => `${path}: ${around(before, after, room)}`)
 
 const nodeIn = (workflow: Document, name: string) => namedNodes(workflow).find((node) => nameOf(node) === name) ?? {}
 
@@ -129,5 +119,5 @@ export const summary = (before: Document, after: Document): string => {
       ? [`${node.name}: ${detail(before, after, node).first}`]
       : []
   )
-  return [line(diff), ...details.slice(0, mostDetails)].join("; ")
+  return [line(diff), ...details.slice(0, 3)].join("; ")
 }

@@ -2,9 +2,10 @@
 import * as Result from "effect/Result"
 import { type Obj, obj } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
+import * as Rows from "../../base/Rows.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { type Node, portTypes, quoted } from "../check/CheckedWorkflow.ts"
+import { type Node, portTypes } from "../check/CheckedWorkflow.ts"
 import * as Connection from "../check/Connection.ts"
 import * as Graph from "../Graph.ts"
 import { choices, connectionTypeOf, label, type ResolvedPort, resolvePort } from "../PortNames.ts"
@@ -101,7 +102,7 @@ export const link = (
     if (port !== undefined && !from.isDisabled && Connection.isCrowded(to, port, there.length + 1)) {
       return yield* Step.refuse(
         fields.input,
-        `'${to.name}' takes ${port.maxConnections} ${port.name ?? input.type}; connected: ${quoted(there)}.`,
+        `'${to.name}' takes ${port.maxConnections} ${port.name ?? input.type}; connected: ${Rows.names(there)}.`,
         `Disconnect one first. ${choices(to, "input")}`
       )
     }

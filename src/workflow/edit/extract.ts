@@ -2,10 +2,10 @@
 import * as Result from "effect/Result"
 import { arr, equals, mapValues, type Obj, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { quoted } from "../check/CheckedWorkflow.ts"
 import * as Expressions from "../check/Expressions.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Graph from "../Graph.ts"
@@ -130,7 +130,7 @@ const runSettings = (workflow: Obj) => {
 const differenceOf = (sub: Obj, other: Obj, lookups: Step.Lookups): string | undefined => {
   const [a, b] = [essence(sub, lookups), essence(other, lookups)]
   if (a.nodes.length !== b.nodes.length || !equals(a.links, b.links)) {
-    return `its nodes are ${quoted(b.nodes.map(({ name }) => name))}, or are connected otherwise`
+    return `its nodes are ${Rows.names(b.nodes.map(({ name }) => name))}, or are connected otherwise`
   }
   for (const [index, { json, name }] of a.nodes.entries()) {
     const [line] = WorkflowDiff.lines(json, b.nodes[index]?.json)
@@ -284,7 +284,7 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
     return {
       workflow: { ...rest, nodes: [...others, node], connections },
       changes: [
-        `moved ${quoted([...group.members.keys()])} to ${sub === undefined ? "" : "the new "}workflow '${name}', ` +
+        `moved ${Rows.names([...group.members.keys()])} to ${sub === undefined ? "" : "the new "}workflow '${name}', ` +
         `called by '${node.name}' ` +
         (inputs.length === 0
           ? "with whole items"

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import type { Obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
+import * as Rows from "../../base/Rows.ts"
 import usages from "./usage.json" with { type: "json" }
 
 const optional = Schema.optionalKey
@@ -87,8 +88,6 @@ const usage = [
   ...Map.groupBy(Object.keys(members).filter(isOp), (op) => explained[op] ?? keysOf(op).join(", "))
 ].map(([keys, ops]) => keys === "" ? ops.join(", ") : `${ops.join(", ")}: ${keys}`).join("; ")
 
-const quoted = (keys: ReadonlyArray<string>) => keys.map((key) => `'${key.slice(0, 100)}'`).join(", ")
-
 export const fault = (wire: Obj): string | undefined => {
   const op = String(wire["op"])
   if (!isOp(op)) return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 20)}`
@@ -97,7 +96,7 @@ export const fault = (wire: Obj): string | undefined => {
   const extra = op === "add" || op === "update" ? [] : Object.keys(wire).filter((key) => !keys.includes(key))
   return missing.length + extra.length === 0
     ? undefined
-    : `Invalid keys: ${op} takes ${listed(keysOf(op))}` + (extra.length === 0 ? "" : `, not ${quoted(extra)}`) +
+    : `Invalid keys: ${op} takes ${listed(keysOf(op))}` + (extra.length === 0 ? "" : `, not ${Rows.names(extra)}`) +
       (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
 }
 

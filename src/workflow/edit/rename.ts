@@ -4,9 +4,9 @@ import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, own, str, without } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
-import { quoted } from "../check/CheckedWorkflow.ts"
 import { inText, mapTexts, type Reference, type Text, texts } from "../check/Expressions.ts"
 import * as Graph from "../Graph.ts"
 import * as Step from "./step.ts"
@@ -157,7 +157,7 @@ export const remove: Step.Edit<"remove"> = (workflow, { node: word }, lookups) =
     return {
       workflow: isGrouped ? { ...unpinned, nodeGroups: withoutMember(workflow["nodeGroups"], id) } : unpinned,
       changes: [
-        `removed ${name === "" ? member("nodes", index) : quoted([name])}` +
+        `removed ${name === "" ? member("nodes", index) : Rows.names([name])}` +
         (links.length === 0 ? "" : ` and ${counted(links.length, "connection")}`)
       ],
       ...(words.has(name) ? { removed: name } : {})

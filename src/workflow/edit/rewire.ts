@@ -1,9 +1,10 @@
 /** Changes a node; its links follow the ports that are the same before and after. */
 import { arr, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import * as Rows from "../../base/Rows.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { type Node, quoted } from "../check/CheckedWorkflow.ts"
+import { type Node } from "../check/CheckedWorkflow.ts"
 import * as Connection from "../check/Connection.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Graph from "../Graph.ts"
@@ -111,7 +112,9 @@ interface PortChange {
 }
 
 const inWords = (name: string, side: Side, { after, before, others }: PortChange) => {
-  const links = `with its link${others.length === 1 ? "" : "s"} ${side === "input" ? "from" : "to"} ${quoted(others)}`
+  const links = `with its link${others.length === 1 ? "" : "s"} ${side === "input" ? "from" : "to"} ${
+    Rows.names(others)
+  }`
   return after === undefined
     ? `${name}: ${side} ${PortName.label(before)} is gone, ${links}`
     : `${name}: ${side} '${after.name ?? before.name ?? ""}' moved from ${Connections.portLabel(before)} to ` +

@@ -3,8 +3,8 @@ import * as Result from "effect/Result"
 import { arr, num, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
+import * as Rows from "../../base/Rows.ts"
 import { nameOf, nodes, parametersOf } from "../../n8n/model/Workflow.ts"
-import { quoted } from "../check/CheckedWorkflow.ts"
 import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
@@ -91,7 +91,7 @@ const contents = (path: string, value: unknown): string => {
   const object = obj(value)
   if (object === undefined) return value === undefined ? "" : `${path} is ${Step.brief(value)}.`
   const keys = Object.keys(object)
-  return keys.length === 0 ? `${path} is empty.` : `${path} contains ${quoted(keys, 20)}.`
+  return keys.length === 0 ? `${path} is empty.` : `${path} contains ${Rows.names(keys, 20)}.`
 }
 
 const isThere = (holder: unknown, step: JsonPath.Step) =>

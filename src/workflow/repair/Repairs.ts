@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { num, type Obj, obj } from "../../base/Json.ts"
+import * as Rows from "../../base/Rows.ts"
 
 /** Problem that cannot be repaired; for an unknown node `name`, `candidates` are the names of nodes. */
 export type Problem = {
@@ -32,10 +33,7 @@ export const note = (repairs: Repairs, kind: string, where?: string) => {
 }
 
 export const sentences = (repairs: Repairs, most = 20): ReadonlyArray<string> =>
-  [...repairs].map(([kind, places]) => {
-    const more = places.size > most ? ` and ${places.size - most} more` : ""
-    return places.size === 0 ? `${kind}.` : `${kind}: ${[...places].slice(0, most).join(", ")}${more}.`
-  })
+  [...repairs].map(([kind, places]) => places.size === 0 ? `${kind}.` : `${kind}: ${Rows.listed([...places], most)}.`)
 
 /** Whether a value is null or absent, which are the same to n8n. */
 export const isNull: (value: unknown) => boolean = Predicate.isNullish

@@ -7,6 +7,7 @@ import type { Parse } from "../../base/JavaScript.ts"
 import { defined, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { Problem } from "../../base/Problem.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
@@ -257,13 +258,12 @@ export type Brief = typeof Brief.Type
 /** Merges the breaks that differ only by their nodes; errors first. */
 export const brief = (breaks: ReadonlyArray<Break>): ReadonlyArray<Brief> => {
   const errorsFirst = breaks.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"))
-  const groups = Map.groupBy(errorsFirst, ({ fix, since, what }) => JSON.stringify([since, what, fix]))
-  return [...groups.values()].flatMap(([first, ...others]) => {
-    if (first === undefined) return []
-    const { fix, since, what } = first
-    const nodes = [first, ...others].flatMap(({ node }) => node ?? [])
-    return [nodes.length > 1 ? { since, nodes, what, fix } : defined({ since, node: nodes[0], what, fix })]
-  })
+  return Rows.grouped(errorsFirst, ({ fix, since, what }) => [since, what, fix]).map(
+    ({ first: { fix, since, what }, rows }) => {
+      const nodes = rows.flatMap(({ node }) => node ?? [])
+      return nodes.length > 1 ? { since, nodes, what, fix } : defined({ since, node: nodes[0], what, fix })
+    }
+  )
 }
 
 /** The break as a problem of the workflow. */

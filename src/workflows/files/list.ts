@@ -28,7 +28,6 @@ export interface Listing {
   readonly total: number
   /** First five `.json` files that could not be read. */
   readonly unreadable: ReadonlyArray<{ readonly path: string; readonly reason: string }>
-  readonly unreadableCount: number
 }
 
 /** Page of a listing. Default: everything. */
@@ -47,7 +46,6 @@ export interface Presence {
   readonly files: ReadonlyArray<string>
 }
 
-const maxUnreadable = 5
 const concurrency = 16
 
 const latin1 = new TextDecoder("latin1")
@@ -103,12 +101,10 @@ export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow, source: 
       { concurrency }
     )
     const workflows = looks.flatMap((look) => look.workflows)
-    const failed = looks.flatMap((look) => look.unreadable)
     const listing: Listing = {
       workflows: workflows.slice(offset, offset + limit),
       total: workflows.length,
-      unreadable: failed.slice(0, maxUnreadable),
-      unreadableCount: failed.length
+      unreadable: looks.flatMap((look) => look.unreadable)
     }
     return listing
   })

@@ -5,6 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
 import { nearest } from "../../base/Nearest.ts"
+import * as Rows from "../../base/Rows.ts"
 
 /** A file or folder, with the path as the caller wrote it. */
 export interface Target {
@@ -27,7 +28,7 @@ export const isJson = (name: string) => /\.json$/i.test(name)
 
 export const stem = (name: string) => name.replace(/\.json$/i, "")
 
-export const quote = (names: ReadonlyArray<string>) => names.map((name) => `'${name}'`).join(", ")
+export const quote = (paths: ReadonlyArray<string>) => Rows.names(paths, 8, 300)
 
 export const code = ({ reason }: PlatformError.PlatformError) =>
   String(Predicate.hasProperty(reason.cause, "code") ? reason.cause.code : reason._tag)
@@ -69,11 +70,10 @@ export const changed = (path: string, during: string) =>
 export const missing = (target: Target, folder: string, name: string, entries: ReadonlyArray<string>) => {
   const similar = entries.filter((entry) => !entry.startsWith(".") && isJson(entry) === isJson(name)).toSorted()
   const near = nearest(stem(name), similar.map(stem)).flatMap((name) => similar.filter((entry) => stem(entry) === name))
-  const few = similar.slice(0, 8)
   const instead = near.length > 0
     ? `Did you mean ${quote(near)}?`
-    : few.length > 0
-    ? `There are ${quote(few)}${few.length < similar.length ? " and others" : ""}.`
+    : similar.length > 0
+    ? `There are ${quote(similar)}.`
     : "It contains nothing similar."
   return refuse(
     `${target.kind} '${target.path}' does not exist`,
@@ -115,12 +115,10 @@ export interface Other {
 
 /** Refusal of a run that finds no workflow, which names what it found instead. */
 export const noWorkflows = (place: string, others: ReadonlyArray<Other>) => {
-  const named = others.slice(0, 5).map(({ file, what }) => what === undefined ? file : `${file} (${what})`)
+  const named = Rows.listed(others.map(({ file, what }) => what === undefined ? file : `${file} (${what})`), 5)
   return Errors.invalid(
     "folder",
-    `There are no workflows in ${place}${others.length === 0 ? "" : `, only ${named.join(", ")}`}${
-      others.length > 5 ? ` and ${others.length - 5} more` : ""
-    }`,
+    `There are no workflows in ${place}${others.length === 0 ? "" : `, only ${named}`}`,
     "Check the folder or the profile: a workflow's file is a JSON object with name, nodes and connections."
   )
 }

@@ -7,6 +7,7 @@ import type { Hint } from "../../base/Advice.ts"
 import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj } from "../../base/Json.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
@@ -51,10 +52,10 @@ const webhooks = (workflow: Workflow.Workflow) => {
   const whole = Webhooks.of(workflow.id, workflow).filter(({ isPrefix, segments }) =>
     !isPrefix && !segments.some((segment) => segment.startsWith(":"))
   )
-  return [...Map.groupBy(whole, ({ node }) => node)].map(([name, all]) => ({
+  return Rows.grouped(whole, ({ node }) => node).map(({ first: { methods = [], node: name }, rows }) => ({
     name,
-    paths: all.map(({ segments }) => segments.map(encodeURIComponent).join("/")),
-    methods: all[0]?.methods ?? []
+    paths: rows.map(({ segments }) => segments.map(encodeURIComponent).join("/")),
+    methods
   }))
 }
 
@@ -153,16 +154,13 @@ const warningsOf = (all: ReadonlyArray<Webhook> | undefined): ReadonlyArray<stri
 export const isCounted = (node: Workflow.Node) =>
   node.disabled !== true && Workflow.isTrigger(node) && !/\.(executeWorkflow|error|manual\w*)Trigger$/.test(node.type)
 
-const mostSchedules = 3
-
 /** Warns of schedules with which n8n 2.x publishes a workflow that it never starts by them. */
 const scheduleWarnings = (workflow: Workflow.Workflow, after: number) => {
   const running = Workflow.running(workflow) ?? workflow
   const never = Schedules.upcoming(running, { after, count: 1, isV1: false })?.never ?? []
-  const more = never.length > mostSchedules ? `; and ${never.length - mostSchedules} more` : ""
   return never.length === 0
     ? []
-    : [`published, but n8n never starts it by ${Visible.line(never.slice(0, mostSchedules).join("; "))}${more}`]
+    : [`published, but n8n never starts it by ${Visible.line(Rows.listed(never, 3, "; "))}`]
 }
 
 const starting = { schedule: Schedule.spaced("250 millis"), times: 10 }

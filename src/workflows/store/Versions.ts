@@ -47,8 +47,6 @@ const cached = (capacity: number, ttl: Duration.Input) => ({
   requireServicesAt: "lookup" as const
 })
 
-const few = 3
-
 /** Minimum length of the beginning of an id that is enough for one. */
 const leastPrefix = 4
 
@@ -164,10 +162,8 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
           {
             _tag: "ChooseVersion",
             workflowId: id,
-            newest: [
-              ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
-              ...stored.slice(0, few).map((snapshot) => snapshot.version)
-            ]
+            versions: (own ?? []).map(({ versionId }) => versionId),
+            snapshots: stored.map((snapshot) => snapshot.version)
           }
         ]
       })

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto"
 import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
@@ -140,5 +141,5 @@ export const hasValue = (current: unknown, value: unknown, isMerged: boolean) =>
 /** Warnings about connections that n8n drops silently, of nodes named like methods of objects, such as `toString`. */
 export const lostConnections = (body: Obj, { connections }: Workflow.Workflow): ReadonlyArray<string> => {
   const lost = Object.keys(obj(body["connections"]) ?? {}).filter((source) => !Object.hasOwn(connections, source))
-  return lost.length === 0 ? [] : [`n8n dropped the connections of ${lost.map((name) => `'${name}'`).join(", ")}`]
+  return lost.length === 0 ? [] : [`n8n dropped the connections of ${Rows.names(lost)}`]
 }

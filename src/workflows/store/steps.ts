@@ -32,9 +32,6 @@ import {
 } from "./Publishing.ts"
 import { badRequest, lostConnections, prepare, withoutRefused } from "./WorkflowBody.ts"
 
-/** Maximum number of nodes that are named in each part of a publication's changes. */
-const mostNames = 10
-
 /** Turns the failure of a later step into a warning, so that the caller learns what was written. */
 const orWarning = <R>(what: string, progress: Progress, step: Effect.Effect<Progress, Errors.N8nError, R>) =>
   Effect.catch(
@@ -152,7 +149,7 @@ export const wentLive = (before: Workflow.Workflow, now: Workflow.Workflow): str
   const former = Workflow.running(before) ?? (Workflow.hasDraft(before) ? undefined : before)
   if (!before.active || former === undefined) return undefined
   const diff = WorkflowDiff.make(former, Workflow.running(now) ?? now)
-  const changed = WorkflowDiff.line(diff, mostNames)
+  const changed = WorkflowDiff.line(diff, 10)
   return changed === "nothing" ? undefined : changed
 }
 

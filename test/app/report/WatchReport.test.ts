@@ -55,7 +55,7 @@ describe("a report of a watch", () => {
     assert.strictEqual(incidents.length, 100)
     const [head = "", ...rest] = text.split("\n\n")
     assert.strictEqual(head, "n8n at n8n.example.com: 100 new incidents (times in CET)")
-    assert.strictEqual(rest.at(-1), `… and ${101 - rest.length} more`)
+    assert.strictEqual(rest.at(-1), `and ${101 - rest.length} more`)
     assert.isAtLeast(rest.length, 5)
     assert.strictEqual(WatchReport.message(all.slice(0, 1), "h", context).text.split("\n\n").length, 2)
   })

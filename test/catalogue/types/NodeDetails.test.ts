@@ -9,14 +9,19 @@ import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as ParameterView from "../../../src/catalogue/types/ParameterView.ts"
 import * as Ports from "../../../src/catalogue/types/Ports.ts"
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
+import { answered } from "../../support/nodeDetails.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
 
 const evaluate = await Effect.runPromise(Ports.evaluator)
 
 const background = { release: "2.41.1", releases: { lacking: {}, removed: {} } }
 
-const details = (type: string, ask: NodeDetails.Ask = {}) =>
-  Result.getOrThrow(NodeDetails.details(nodeTypes.get(type), ask, evaluate, background))
+const described = (nodeType: NodeType.NodeType, ask: NodeDetails.Ask) =>
+  Result.getOrThrow(NodeDetails.details(nodeType, ask, evaluate, background))
+
+const whole = ({ at, steps }: NodeDetails.Described) => at(steps)
+
+const details = (type: string, ask: NodeDetails.Ask = {}) => whole(described(nodeTypes.get(type), ask))
 
 const lacking = (type: string, ask: NodeDetails.Ask) =>
   Result.getOrThrow(Result.flip(NodeDetails.details(nodeTypes.get(type), ask, evaluate, background)))
@@ -39,7 +44,7 @@ const issuesOf = (...args: Parameters<Helpers["getNodeParametersIssues"]>): obje
 
 /** Every version by itself, and the newest with every other operation of each resource. */
 const asks = (nodeType: NodeType.NodeType): ReadonlyArray<NodeDetails.Ask> => {
-  const { operations = {} } = Result.getOrThrow(NodeDetails.details(nodeType, {}, evaluate, background))
+  const { operations = {} } = whole(described(nodeType, {}))
   return [
     ...NodeType.versions(nodeType).map((version) => ({ version })),
     ...Object.entries(operations).flatMap(([resource, each]) =>
@@ -60,7 +65,7 @@ describe("node details", () => {
     assert.isAbove(tools.length, 200)
     for (const nodeType of partOf([...nodeTypes.all.values(), ...tools], part)) {
       for (const ask of nodeType.type.endsWith("Tool") ? [{}] : asks(nodeType)) {
-        const answer = Result.getOrThrow(NodeDetails.details(nodeType, ask, evaluate, background))
+        const answer = answered(described(nodeType, ask))
         const text = JSON.stringify(answer)
         // A token is hardly ever less than three characters here; to count them all takes a minute.
         if (text.length > 3_500) assert.isAtMost(countTokens(text), 1_500, `${nodeType.type} ${JSON.stringify(ask)}`)
@@ -200,7 +205,7 @@ describe("node details", () => {
     const type = "n8n-nodes-base.slackTool"
     const slack = ToolVariant.variant(type, nodeTypes.get("n8n-nodes-base.slack"))
     assert.isDefined(slack)
-    const { example, notes, outputs } = Result.getOrThrow(NodeDetails.details(slack, {}, evaluate, background))
+    const { example, notes, outputs } = whole(described(slack, {}))
     assert.deepStrictEqual(outputs, ["ai_tool"])
     assert.match(String(notes), /its name.*\$fromAI/)
     assert.match(String(obj(example?.parameters)?.["text"]), /^=\{\{ \$fromAI\('text', '.+', 'string'\) \}\}$/)
@@ -213,7 +218,7 @@ describe("node details", () => {
   ])("show what the agent's model fills in, though n8n requires nothing: %s", (name, path) => {
     const tool = ToolVariant.variant(`n8n-nodes-base.${name}Tool`, nodeTypes.get(`n8n-nodes-base.${name}`))
     assert.isDefined(tool)
-    const { example } = Result.getOrThrow(NodeDetails.details(tool, {}, evaluate, background))
+    const { example } = whole(described(tool, {}))
     assert.match(JSON.stringify(example?.parameters), path)
   })
 
@@ -241,11 +246,11 @@ describe("node details", () => {
       ]
       for (const parameters of [names, ...names.map((name) => [name])]) {
         if (parameters.length === 0) continue
-        const answer = details(nodeType.type, { parameters })
+        const answer = answered(described(nodeType, { parameters }))
         const text = JSON.stringify(answer)
         if (text.length > 3_500) assert.isAtMost(countTokens(text), 1_500, `${nodeType.type} ${parameters.join()}`)
         // What does not fit is named or counted.
-        const left = answer.more?.at(-1)?.match(/^… (\d+) more$/)?.[1]
+        const left = answer.more?.at(-1)?.match(/^… \[\+(\d+) more\]$/)?.[1]
         const named = (answer.more?.length ?? 0) - (left === undefined ? 0 : 1)
         assert.isAtLeast(Object.keys(answer.parameters).length + named + Number(left ?? 0), parameters.length)
         count++

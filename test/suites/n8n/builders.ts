@@ -59,8 +59,8 @@ export const test = (workflowId: string, more: Partial<Parameters<typeof tools.t
   tools.testWorkflow.call({ workflowId, timeout: 60_000, mode: "auto", ...more })
 
 /** The JSON of the items that a test returned. */
-export const jsons = ({ items }: { readonly items: ReadonlyArray<{ readonly json: unknown }> }) =>
-  items.map(({ json }) => json)
+export const jsons = (data: { readonly items: ReadonlyArray<{ readonly json: unknown }> } | undefined) =>
+  (data?.items ?? []).map(({ json }) => json)
 
 /** The names of the test copies on n8n. */
 export const copiesLeft = Effect.map(

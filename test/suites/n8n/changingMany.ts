@@ -224,7 +224,7 @@ export const changingMany = (it: It, v2: boolean) => {
       })
       const unproven = notReplayed?.map(inOrder)
       assert.deepStrictEqual(unproven, [{
-        why: "has no recorded runs to replay",
+        why: "The workflow has no recorded runs to replay",
         workflows: 2,
         names: [3, 4].map((index) => `一括 ${tag} ${index}`)
       }])

@@ -68,7 +68,7 @@ const run = Effect.fnUntraced(function*(topic: string, testData: Schema.Json = [
       tools.getExecutionByNode.call({ id: result.executionId, nodeName, itemOffset: 0, itemLimit: 50 }),
       ({ output, runCount }) => ({ items: output.items.map(({ json }) => json), runCount })
     )
-  return { ...result, node, items: result.data.items.map(({ json }) => json) }
+  return { ...result, node, items: (result.data?.items ?? []).map(({ json }) => json) }
 })
 
 /** Adds the tests of the guides to a suite. */

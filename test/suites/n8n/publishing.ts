@@ -258,7 +258,7 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
 
         release(undefined)
         const { data, status } = yield* Fiber.join(running)
-        assert.deepStrictEqual([status, data.items[0]?.json], ["success", { pinned: true }])
+        assert.deepStrictEqual([status, data?.items[0]?.json], ["success", { pinned: true }])
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     180_000
   )

@@ -217,7 +217,7 @@ export const replaying = (it: It) => {
 
       const part = yield* test(id, { replay: executionId, startNode: "Read", endNode: "Read" })
       assert.deepStrictEqual(part.ran, ["Read"])
-      assert.strictEqual(part.data.node, "Read")
+      assert.strictEqual(part.data?.node, "Read")
       assert.match(JSON.stringify(jsons(part.data)), /héllo 日本/)
       assert.deepStrictEqual(yield* copiesLeft, [])
     }), 60_000)

@@ -79,7 +79,8 @@ const notOffered = new Set(
 
 /** node_get's example of a type, as a node with credentials. */
 const exampleNode = (nodeType: NodeType.NodeType) => {
-  const details = Result.getOrThrow(NodeDetails.details(nodeType, {}, evaluate, background))
+  const { at, steps } = Result.getOrThrow(NodeDetails.details(nodeType, {}, evaluate, background))
+  const details = at(steps)
   const { credentials = [], example, inputs = [], name, outputs = [], trigger, type, version } = details
   const given = Object.fromEntries(credentials.map((each) => [each.type, { id: "abcdefghijklmnop", name: "some" }]))
   const present = (ports: ReadonlyArray<string>) => ports.filter((port) => !port.includes(" when ")).map(typeOfPort)

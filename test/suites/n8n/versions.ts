@@ -122,7 +122,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
         mode: "copy"
       })
       assert.strictEqual(tested.status, "success")
-      assert.deepInclude(tested.data.items[0]?.json, { price: 120 })
+      assert.deepInclude(tested.data?.items[0]?.json, { price: 120 })
       if (drafts) {
         const dry = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: true, confirm: false })
         assert.include(dry.hint, "makes a draft")

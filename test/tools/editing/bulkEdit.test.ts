@@ -347,6 +347,27 @@ const versionsIn = (api: N8nApi.N8nApi, id: string) =>
     (all) => arr(all.find((each) => each.id === id)?.nodes).map((each) => obj(each)?.["typeVersion"])
   )
 
+describe("an answer about many workflows", () => {
+  const ids = Array.from("abcdefghijklmn", (letter) => `w${letter}`)
+  const select = { ids, uses: "old.example.com" }
+
+  it.effect("has all names for a program, few for a model, and names the call that returns all", () =>
+    inMemory(function*() {
+      // Each URL differs, so that each workflow has a change of its own.
+      const operations = [replace, ...ids.map((id) => ({ ...replace, find: `com/${id}`, with: `org/${id}` }))] as never
+      const { data } = yield* tools.bulkEdit.answer({ select, operations, dryRun: true })
+      const shown = data.changes ?? []
+      assert.strictEqual(shown.length, 12)
+      assert.deepStrictEqual(shown[0]?.names.at(-1), "… [+9 more]")
+      const next = `bulk_edit(plan: '${data.plan}', dryRun: true, raw: true)`
+      assert.deepInclude([obj(data)?.["_truncated"]].flat(), { path: "changes", kept: 12, total: 15, next })
+      const whole = yield* tools.bulkEdit.answer({ plan: data.plan ?? "", dryRun: true, raw: true })
+      assert.deepStrictEqual(whole.data.changes?.length, 15)
+      assert.deepStrictEqual(whole.data.changes?.[0]?.names, ids.map((id) => `注文 ${id}`))
+      assert.deepStrictEqual(whole.data.changes, (yield* dryRun(operations, select)).changes)
+    }, { seed: seed(ids.map((id) => orders(id))) }))
+})
+
 describe("an upgrade of many workflows", () => {
   const asking = seed([asks("a", { active: true }), asks("b"), asks("c"), orders("d")])
   const models = { name: "Model a", type: "lmChatOpenAi" }

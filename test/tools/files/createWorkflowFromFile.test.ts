@@ -54,7 +54,7 @@ describe("create_workflow_from_file", () => {
       assert.include(warning, `'${id}' already existed.`)
       assert.include(warning, `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`)
       assert.notInclude(warning, again.id)
-      assert.include((yield* create).warnings?.[0], "already existed (and ")
+      assert.include((yield* create).warnings?.[0], "already existed (with ")
       assert.lengthOf(yield* api.workflows, 3)
     }))
 

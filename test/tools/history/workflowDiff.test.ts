@@ -169,7 +169,8 @@ describe("workflow_diff", () => {
         shown.map(({ node }) => node),
         nodes("").map(({ name }) => name)
       )
-      assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes[].fields", total: 25 })
+      const next = `workflow_diff(a: '${a}', b: '${b}', node: 'Step 0')`
+      assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes[].fields", total: 25, next })
       const { nodes: [only] } = yield* diff({ a, b, node: "Step 3" })
       const text = only?.fields?.[0]?.diff ?? ""
       assert.lengthOf(text.split("\n"), 121)

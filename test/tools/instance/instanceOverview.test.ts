@@ -134,9 +134,12 @@ describe("instance_overview", () => {
       yield* TestClock.setTime(now)
       const answer = yield* tools.instanceOverview.run({})
       assert.isAtMost(countTokens(JSON.stringify(answer)), 800)
-      const { notes, runs } = answer.data as { runs: { since?: string }; notes: ReadonlyArray<string> }
-      assert.isString(runs.since)
-      assert.include(notes.join(), "300 workflows failed")
+      const data = answer.data as { runs: { since?: string }; _truncated: ReadonlyArray<object> }
+      assert.isString(data.runs.since)
+      const next = "list_executions(groupBy: 'workflow')"
+      assert.deepInclude(data._truncated, { path: "failing", kept: 5, total: 300, next })
+      // A program gets all of them.
+      assert.strictEqual((yield* overview({})).failing?.length, 300)
     }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))
 
   it.effect("answers with what went wrong since a time, each with the call that looks into it", () =>
@@ -144,7 +147,7 @@ describe("instance_overview", () => {
       const { incidents, notes, unknown, url, ...more } = yield* overview({ since: at(6) })
       assert.deepStrictEqual(more, {})
       assert.isString(url)
-      assert.strictEqual(notes?.length, 1)
+      assert.strictEqual(notes?.[0], "2 failed; a later time has fewer.")
       assert.isUndefined(unknown)
       const failed = (id: number, status: string, hoursAgo: number) => ({
         at: `${at(hoursAgo).slice(0, 16)}Z`,
@@ -167,9 +170,13 @@ describe("instance_overview", () => {
     Effect.gen(function*() {
       yield* TestClock.setTime(now)
       const { data, message } = yield* tools.instanceOverview.run({ since: at(24 * 90) })
-      assert.include(message, `The first 7 incidents since ${at(24 * 90).slice(0, 16)}`)
-      const [more = ""] = (data as { notes: ReadonlyArray<string> }).notes
-      assert.match(more, /^\d+ more: (?:\d+ (?:failed|missed|slow|stuck)(?:, )?)+\. Ask for a later time\.$/)
+      const { _truncated: { total }, notes: [tally = ""] } = data as {
+        readonly _truncated: { readonly total: number }
+        readonly notes: ReadonlyArray<string>
+      }
+      assert.isAbove(total, 7)
+      assert.include(message, `${total} incidents since ${at(24 * 90).slice(0, 16)}`)
+      assert.match(tally, /^(?:\d+ (?:failed|missed|slow|stuck)(?:, )?)+; a later time has fewer\.$/)
       const error = yield* Effect.flip(overview({ since: at(-1) }))
       assert.include(error.message, `since is in the future: the time is ${at(0).slice(0, 16)}Z`)
     }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))

@@ -54,6 +54,22 @@ describe("node_get", () => {
         assert.notProperty(yield* get(gmail), "itemFields")
       }))
 
+    it.effect("has all parameters for a program; for a model, names of those that can be asked for", () =>
+      Effect.gen(function*() {
+        const page = { type: "n8n-nodes-base.notion", resource: "databasePage", operation: "getAll" }
+        for (const ask of [{ type: "n8n-nodes-base.emailSend" }, page, { type: "@n8n/n8n-nodes-langchain.openAi" }]) {
+          const all = yield* get(ask)
+          assert.notProperty(all, "more")
+          const { data } = yield* tools.nodeGet.answer(ask)
+          const more = data.more ?? []
+          const shown = Object.keys(data.parameters ?? {})
+          assert.sameMembers([...shown, ...more], Object.keys(all.parameters ?? {}))
+          if (more.length === 0) continue
+          const rest = yield* tools.nodeGet.answer({ ...ask, parameters: more })
+          assert.sameMembers(Object.keys(rest.data.parameters ?? {}), [...more])
+        }
+      }))
+
     it.effect("says what took a deprecated type's place", () =>
       Effect.gen(function*() {
         const { notes } = yield* get({ type: "n8n-nodes-base.function" })

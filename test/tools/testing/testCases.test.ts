@@ -200,8 +200,11 @@ describe("test_workflow", () => {
       const [differ] = arr(answer["differ"]).map(obj)
       const paths = arr(differ?.["paths"]).map(String)
       assert.strictEqual(paths.at(-1), `… [+${12 - (paths.length - 1)} more]`)
-      const { sent } = yield* test({ workflowId: "wide" })
-      assert.deepStrictEqual(arr(sent).at(-1), { more: "4 nodes" })
+      const { _truncated, executionId, sent } = yield* test({ workflowId: "wide" })
+      const next = `get_execution_by_node(id: '${executionId}', nodeName: 'S8')`
+      assert.deepInclude([_truncated].flat(), { path: "sent", kept: 8, total: 12, next })
+      assert.lengthOf(arr(sent), 8)
+      assert.lengthOf((yield* tools.testWorkflow.call({ workflowId: "wide" })).sent ?? [], 12)
     }, {
       seed: { workflows: [wide("wide"), wide("wide2")], executions: [] },
       runs: (copy) =>
@@ -223,6 +226,32 @@ describe("test_workflow", () => {
       const unknown = yield* Effect.flip(test({ show: { nodes: ["Prise"] } }))
       assert.match(unknown.message, /'Prise'/)
       assert.match((yield* Effect.flip(test({ show: { where: "total >" } }))).message, /where|condition/i)
+    }, { seed, runs: running() }))
+
+  it.effect("shows something of each node that is asked for, however large the first", () =>
+    inMemory(function*() {
+      const { data } = yield* test({ show: { nodes: ["Price", "Send"] } })
+      const items = arr(obj(data)?.["items"]).map(obj)
+      assert.includeMembers(items.map((item) => item?.["node"]), ["Price", "Send"])
+      assert.deepInclude(obj(items.find((item) => item?.["node"] === "Send")?.["json"]), { ok: true })
+    }, {
+      seed,
+      runs: (copy) =>
+        succeededExecution({
+          workflow: copy,
+          items: {
+            Price: [1, 2].map((n) => ({ n, note: `order ${n} `.repeat(2_000) })),
+            Send: [{ ok: true, note: "sent ".repeat(2_000) }]
+          }
+        })
+    }))
+
+  it.effect("has no list of items beside those of the cases", () =>
+    inMemory(function*() {
+      assert.notProperty(yield* test({ cases: cases(1) }), "data")
+      const answer = yield* test({ cases: cases(2) })
+      assert.notProperty(answer, "data")
+      assert.isNotEmpty(arr(obj(obj(arr(answer["cases"])[0])?.["data"])?.["items"]))
     }, { seed, runs: running() }))
 
   it.effect("says what was sent, to which address, and how many items", () =>

@@ -76,7 +76,7 @@ describe("a credential", () => {
         const [incident, ...more] = found(yield* world.wait(20))
         assert.deepStrictEqual(more, [])
         assert.include(incident?.what, "'Shop' (httpHeaderAuth) no longer signs in: 4 published workflows depend on it")
-        assert.include(incident?.what, "'a', 'b', 'c' …")
+        assert.include(incident?.what, "'a', 'b', 'c' and 1 more")
         assert.deepStrictEqual(gaps(world.tests).slice(2), [1, 1, 2, 4, 8])
         world.answer = works
         yield* world.wait(17)

@@ -36,7 +36,7 @@ describe("workflows that are no longer published", () => {
   it("are one incident from four on", () => {
     assert.lengthOf(causes(["a", "b", "c"], {}), 3)
     assert.deepStrictEqual(causes(["a", "b", "c", "d"], {}), [
-      ["4 workflows are no longer published: 'a', 'b', 'c' …", 4, "not by crashes or a restart of n8n, "]
+      ["4 workflows are no longer published: 'a', 'b', 'c' and 1 more", 4, "not by crashes or a restart of n8n, "]
     ])
   })
 

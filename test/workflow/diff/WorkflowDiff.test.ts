@@ -174,6 +174,13 @@ describe("WorkflowDiff", () => {
     isReversible(before, after)
   })
 
+  it("shows both ends of a long change", () => {
+    const code = (first: string, last: string) => `rate = ${first}; ${"total += 1; ".repeat(40)}return total * ${last}`
+    const line = WorkflowDiff.around(code("1.19", "1.16"), code("1.07", "1.05"))
+    for (const value of ["1.19", "1.16", "1.07", "1.05"]) assert.include(line, value)
+    assert.isAtMost(line.length, 160)
+  })
+
   it("shows the text around a change, with whole surrogate pairs", () => {
     const long = "x".repeat(300)
     const line = WorkflowDiff.around(

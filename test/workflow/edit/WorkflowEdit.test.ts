@@ -609,11 +609,14 @@ describe("update", () => {
     })
   })
 
-  it("shows the beginning of long values, and the first of many", () => {
+  it("shows the beginning of long values, and all of many", () => {
     const [line = ""] = update({ parameters: { url: "x".repeat(500) } }).changes
     assert.isBelow(line.length, 120)
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`k${index}`, index]))
-    same(update({ parameters: { options: many } }).changes.slice(7), ["Get: options.k7: none → 7", "Get: and 4 more"])
+    same(
+      update({ parameters: { options: many } }).changes.slice(7),
+      [7, 8, 9, 10, 11].map((n) => `Get: options.k${n}: none → ${n}`)
+    )
   })
 })
 

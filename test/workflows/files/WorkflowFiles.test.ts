@@ -273,7 +273,7 @@ layer(platform)("a workflow file", (it) => {
         file: "many/zzz.json",
         hint: `'/many' has no 'zzz.json'. There are ${
           "abcdefgh".split("").map((name) => `'${name}.json'`).join(", ")
-        } and others.`
+        } and 1 more.`
       }
     ])("when $file is missing, with the nearest names", ({ file, hint }) =>
       Effect.gen(function*() {
