@@ -113,6 +113,8 @@ export const compareItems = Tool.make({
   description: "How did items change between two nodes or executions? By path, rarest first; lost and new ones.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
+  // The node that made a change is always named; callers of before ask for it.
+  unlisted: { steps: "never" },
   input: Schema.Struct({
     id: parameters.executionId,
     from: parameters.required("from", "Earlier node."),
@@ -121,7 +123,8 @@ export const compareItems = Tool.make({
     key: parameters.optional(Schema.String, "Path that pairs and names items; default: n8n's links, else position."),
     ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Only these paths."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples."),
+    steps: parameters.flag("Always given.")
   }),
   output: Schema.Struct({
     from: Side,
