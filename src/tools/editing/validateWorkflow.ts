@@ -17,7 +17,7 @@ const source = (workflowId: string | undefined, workflow: object | undefined) =>
   if (workflow !== undefined && workflowId === undefined) {
     return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [], notes: [] })
   }
-  if (workflow === undefined && workflowId !== undefined && workflowId !== "") return Workflows.open(workflowId)
+  if (workflow === undefined && workflowId !== undefined) return Workflows.open(workflowId)
   return parameters.invalid(
     "workflowId",
     "Pass either workflowId or workflow",
@@ -40,7 +40,7 @@ export const validateWorkflow = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    workflowId: parameters.optional(Schema.String, parameters.referenceForms),
+    workflowId: Schema.optionalKey(parameters.reference),
     workflow: parameters.optional(Schema.Record(Schema.String, Schema.Unknown), "Or the workflow itself."),
     to: parameters.optional(Schema.String, "n8n to upgrade to (3.0): adds breaks.")
   }),

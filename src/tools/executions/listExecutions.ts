@@ -8,9 +8,9 @@ import * as Visible from "../../base/Visible.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
+import * as links from "../../n8n/Links.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { cursorAfter, isV1, N8nClient } from "../../n8n/N8nClient.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const Row = Schema.StructWithRest(

@@ -89,6 +89,7 @@ export const searchExecution = Tool.make({
   description:
     "Which items contain a value or meet a condition, in one run (id) or many? byStatus compares failed with successful runs.",
   annotations: Tool.readOnly,
+  empty: { text: "the text null is searched" },
   scopes: ["execution:read"],
   partialScopes: {
     "execution:list": "several runs",

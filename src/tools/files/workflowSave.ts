@@ -42,7 +42,7 @@ export const workflowSave = Tool.make({
   annotations: Tool.destructive,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    workflowId: Schema.String.annotate({ description: "Workflow to write." }),
+    workflowId: parameters.referenceFor("workflowId", "Workflow to write."),
     workflowData: Schema.optionalKey(writing.jsonObject("Or the workflow itself.")),
     filePath: parameters.required("File path", ".json path under the files root, or draft.")
   }),

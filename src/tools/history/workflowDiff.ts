@@ -55,13 +55,12 @@ export const workflowDiff = Tool.make({
   title: "Compare workflows",
   app: page.app,
   searchHint: "what changed, difference, compare versions, draft and published, file and n8n, which change broke it",
-  description:
-    "Show how workflow b differs from a. Without b: a version and the current workflow, or published and draft.",
+  description: "Show how workflow b differs from a. Default: the current workflow, or published and draft.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    a: parameters.required("a", parameters.referenceForms),
-    b: parameters.optional(Schema.String, "Same forms."),
+    a: parameters.referenceFor("a"),
+    b: Schema.optionalKey(parameters.referenceFor("b", "Same forms.")),
     node: parameters.optional(Schema.String, "Show only this node, in full.")
   }),
   output: Schema.Struct({

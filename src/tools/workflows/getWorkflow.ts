@@ -8,8 +8,8 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Graph from "../../workflow/Graph.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const NodeSummary = Schema.Struct({
@@ -83,7 +83,7 @@ export const getWorkflow = Tool.make({
         place,
         notes,
         whole: nodes === undefined ? undefined : yield* pick(id, workflow, nodes),
-        url: place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined,
+        url: Reference.url(instance, place, version),
         namesOf: yield* OutputNames.forNodes(raw ? Graph.withPorts(graph, workflow.nodes) : [])
       }
     }),

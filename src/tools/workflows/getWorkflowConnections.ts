@@ -5,8 +5,8 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import * as Mermaid from "../../workflow/Mermaid.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
@@ -61,7 +61,7 @@ export const getWorkflowConnections = Tool.make({
       const { connections, name, nodes } = workflow
       const graph = Graph.make(connections)
       const namesOf = yield* OutputNames.forNodes(format === "mermaid" ? nodes : Graph.withPorts(graph, nodes))
-      const url = place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined
+      const url = Reference.url(instance, place, version)
       return { connections, graph, name, nodes, notes, place, url, namesOf, workflow }
     }),
   summarize: ({ connections, graph, name, namesOf, nodes, notes, place, url }, { format, id, raw }) => ({

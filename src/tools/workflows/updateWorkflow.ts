@@ -13,6 +13,7 @@ export const updateWorkflow = Tool.make({
   description:
     "Change a workflow: what you omit keeps its value. A published one is published again. Undo: workflow_restore.",
   annotations: Tool.destructive,
+  empty: { nodes: "removes all nodes", tags: "removes all tags" },
   scopes: ["workflow:update", "workflow:read"],
   input: Schema.Struct({
     id: parameters.workflowId,
