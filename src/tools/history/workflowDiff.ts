@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import { parse } from "../../base/JsonPath.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -38,14 +40,13 @@ const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
 
 const namesIn = (workflow: WorkflowDiff.Document) => namedNodes(workflow).map(nameOf)
 
-const oneNode = ({ a, b }: { readonly a: string; readonly b?: string }) =>
-  `workflow_diff(a: '${a}',${b === undefined ? "" : ` b: '${b}',`} node: 'NAME')`
-
 /** Whether the settings at the time of a reference are known: n8n stores them with the workflow, not with its versions. */
 const hasSettings = (reference: string) => {
   const { version } = Reference.parse(reference)
   return version === undefined || version === Reference.published || Reference.isSnapshot(version)
 }
+
+const everyNode = "*"
 
 /** Budget in characters, about 1,500 tokens; with `node`, the general budget applies. */
 const maxChars = 2_200
@@ -61,7 +62,7 @@ export const workflowDiff = Tool.make({
   input: Schema.Struct({
     a: parameters.referenceFor("a"),
     b: Schema.optionalKey(parameters.referenceFor("b", "Same forms.")),
-    node: parameters.optional(Schema.String, "Show only this node, in full.")
+    node: parameters.optional(Schema.String, "Show only this node, in full; *: all.")
   }),
   output: Schema.Struct({
     from: Schema.String,
@@ -77,11 +78,12 @@ export const workflowDiff = Tool.make({
         Workflows.document(to, b === undefined ? "a" : "b")
       ], { concurrency: 2 })
       const names = [...namesIn(after.workflow), ...namesIn(before.workflow)]
-      if (node !== undefined && !names.includes(node)) {
-        return yield* parameters.invalid("node", `Neither workflow has a node '${node}'`, suggestion(node, names))
+      const only = node === everyNode ? undefined : node
+      if (only !== undefined && !names.includes(only)) {
+        return yield* parameters.invalid("node", `Neither workflow has a node '${only}'`, suggestion(only, names))
       }
       const isOther = before.workflow["id"] !== after.workflow["id"]
-      const view = yield* differences.view(before.workflow, after.workflow, { isOther, node })
+      const view = yield* differences.view(before.workflow, after.workflow, { isOther, node: only })
       const isKnown = view.settings !== "same" || hasSettings(from) && hasSettings(to)
       return {
         from,
@@ -96,6 +98,11 @@ export const workflowDiff = Tool.make({
     defined({ from, to, ...view, note: notes.length === 0 ? undefined : notes.join(" ") }),
   view: ({ after, before }) => page.view(after, { _tag: "Difference", before }),
   message: ({ from, to }) => ({ en: `From '${from}' to '${to}'`, ja: "ワークフローを比較しました" }),
-  next: (input) => (path) => input.node === undefined && path.startsWith("nodes") ? oneNode(input) : undefined,
+  next: ({ a, b, node }, { nodes }) => (path, count) => {
+    if (!path.startsWith("nodes") || node !== undefined && node !== everyNode) return undefined
+    const place = parse(path)?.[1]
+    const next = node === undefined ? everyNode : nodes[typeof place === "number" ? place : count]?.node
+    return next && Hints.call("workflow_diff", { a, b, node: next })
+  },
   budget: (_, { node }) => node === undefined ? differences.budget(maxChars) : {}
 })

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -82,7 +83,7 @@ const restore = Effect.fnUntraced(function*(
 const maxChars = 2_600
 
 const whole = (id: string, version: string) =>
-  `workflow_diff(a: '${id}', b: '${Reference.format(id, version)}', node: 'NAME')`
+  Hints.call("workflow_diff", { a: id, b: Reference.format(id, version), node: "*" })
 
 const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) =>
   current === undefined
@@ -180,7 +181,7 @@ export const workflowRestore = Tool.make({
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.anyWorkflowId),
     version: Schema.optionalKey(parameters.required("Version", "From workflow_history.")),
-    batch: parameters.optional(Schema.String, "plan of bulk_edit to undo, instead of id and version."),
+    batch: parameters.optional(Schema.String, "Or plan of bulk_edit: undo it."),
     dryRun: writing.dryRun,
     confirm: writing.confirm
   }),
