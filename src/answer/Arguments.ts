@@ -19,14 +19,14 @@ export const parseJson = (text: string): unknown => {
 }
 
 /** Coerces an argument: models send `"5"` for 5, `"[\"a\"]"` or `"a"` for a list of texts, and 5 for `"5"`. */
-const coerce = (value: unknown, schema: unknown): unknown => {
+const coerce = (value: unknown, schema: unknown, wraps = false): unknown => {
   const { items, type } = obj(schema) ?? {}
   if (type === "string") return typeof value === "number" ? String(value) : value
   if (type === undefined) return value
   const inner = typeof value === "string" ? parseJson(value) : value
   const result = typeof inner === "string" ? value : inner
   const isBroken = typeof result === "string" && /^\s*(?:[[{]|$)/.test(result)
-  if (type !== "array" || isBroken || result === null || Array.isArray(result)) return result
+  if (!wraps || type !== "array" || isBroken || result === null || Array.isArray(result)) return result
   return [coerce(typeof value === "string" && str(obj(items)?.["type"]) === "string" ? value : result, items)]
 }
 
@@ -122,14 +122,15 @@ interface Issue {
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
- * Decodes a tool's arguments; JSON strings for other types, one value for a list and nothing for optional ones are
- * accepted, unknown keys are refused. `empty` names the optional ones whose empty list, or text `null`, is a value.
+ * Decodes a tool's arguments; JSON strings for other types and `null` are accepted, unknown keys are refused. With
+ * `empty`, one value for a list and nothing for an optional argument are accepted too, as models and clients send them;
+ * it names the optional ones whose empty list, or text `null`, is a value.
  */
 export const decoder = <A, R>(
   tool: string,
   schema: Schema.ConstraintCodec<A, unknown, R>,
   jsonSchema: { readonly properties?: { readonly [key: string]: object }; readonly required?: unknown },
-  empty: ReadonlyArray<string> = []
+  empty?: ReadonlyArray<string>
 ) => {
   const properties = jsonSchema.properties ?? {}
   const required = new Set(arr(jsonSchema.required))
@@ -171,8 +172,8 @@ export const decoder = <A, R>(
     const places = names.flatMap((key): ReadonlyArray<Place> => {
       if (!Object.hasOwn(properties, key)) return []
       const schema = properties[key]
-      const value = coerce(input[key], schema)
-      return input[key] === null || !required.has(key) && isNothing(value, schema, empty.includes(key))
+      const value = coerce(input[key], schema, empty !== undefined)
+      return input[key] === null || empty && !required.has(key) && isNothing(value, schema, empty.includes(key))
         ? []
         : [{ key, value, path: key, schema, depth: 0 }]
     })

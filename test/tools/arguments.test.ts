@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Arguments from "../../src/answer/Arguments.ts"
 import * as Tool from "../../src/answer/Tool.ts"
 import { parts } from "../../src/answer/toolParts.ts"
-import { obj } from "../../src/base/Json.ts"
+import { arr, obj } from "../../src/base/Json.ts"
 import * as tools from "../../src/tools/index.ts"
+import { hurried } from "../support/clock.ts"
 import { connected, serve } from "../support/connected.ts"
 import { random as seeded } from "../support/random.ts"
 import { seed as firstSeed } from "../support/seed.ts"
@@ -63,6 +65,27 @@ describe("optional arguments", () => {
       }
     )
   })
+})
+
+describe("limits", () => {
+  it.effect.each(
+    all.filter(({ annotations }) => annotations.readOnlyHint).flatMap((tool) =>
+      Object.entries(Tool.jsonSchema(tool.input).properties ?? {}).flatMap(([key, schema]) =>
+        ["limit", "itemLimit", "last", "days", "wait"].includes(key) ? [{ tool, name: tool.name, key, schema }] : []
+      )
+    )
+  )("of $name are accepted as declared: $key", ({ key, name, schema, tool }) =>
+    hurried(inWorld(function*({ folder }) {
+      yield* writeFiles(folder)
+      const { maximum, minimum } = obj(obj(arr(obj(schema)?.["allOf"])[0]) ?? schema) ?? {}
+      assert.isNumber(maximum, JSON.stringify(schema))
+      for (const value of [minimum, maximum]) {
+        const answer = yield* Effect.result(
+          tool.run({ ...obj(calls[name]), ...(key === "last" ? { id: null } : {}), [key]: value })
+        )
+        if (Result.isFailure(answer)) assert.notPropertyVal(answer.failure, "field", key, answer.failure.message)
+      }
+    }, { seed })))
 })
 
 describe("arguments made from the inputSchema", () => {

@@ -1,6 +1,7 @@
 /** `why`, `executions` and `workflows`: what the tools answer, as tables in a terminal and as JSON elsewhere. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Triage from "../../executions/Triage.ts"
@@ -28,22 +29,7 @@ const show = (json: boolean, data: object, lines: (screen: Layout.Screen) => Rea
 
 const maxPage = 100
 
-/** Reads pages until there are enough rows; the result is the last page, and all rows. */
-const pages = Effect.fnUntraced(function*<A, P extends { readonly nextCursor?: string | undefined }, E, R>(
-  total: number,
-  read: (query: { readonly limit: number; readonly cursor?: string }) => Effect.Effect<P, E, R>,
-  rowsOf: (page: P) => ReadonlyArray<A>
-) {
-  const rows: Array<A> = []
-  let page: P
-  let cursor: string | undefined
-  do {
-    page = yield* read({ limit: Math.min(total - rows.length, maxPage), ...defined({ cursor }) })
-    rows.push(...rowsOf(page))
-    cursor = page.nextCursor
-  } while (cursor !== undefined && rows.length < total)
-  return { page, rows }
-})
+type Page = Tool.Output<typeof tools.listWorkflows>
 
 /** Condition for the runs of the workflow that a person names by an id, a link or its name. */
 const ofWorkflow = (workflow: string | undefined) =>
@@ -124,18 +110,10 @@ export const executions = command(
   Effect.fnUntraced(function*({ by: groupBy, json, limit, since, status, workflow }, options) {
     const startedAfter = since === undefined ? undefined : yield* sinceTime(since)
     yield* Effect.gen(function*() {
-      const query = { ...(yield* ofWorkflow(workflow)), ...defined({ startedAfter, status }) }
-      const list = Effect.map(
-        pages(
-          limit ?? 20,
-          (range) => tools.listExecutions.call({ ...query, ...range }),
-          ({ executions = [] }) => executions
-        ),
-        ({ page, rows }) => ({ ...page, count: rows.length, executions: rows })
-      )
-      const data = groupBy === undefined
-        ? yield* list
-        : yield* tools.listExecutions.call({ ...query, groupBy, ...defined({ limit }) })
+      const data = yield* tools.listExecutions.call({
+        ...(yield* ofWorkflow(workflow)),
+        ...defined({ groupBy, limit, startedAfter, status })
+      })
       yield* show(json, data, (screen) => RunReport.executions(data, screen))
     }).pipe(Effect.provide(ToolContext.layer(options)))
   })
@@ -157,11 +135,17 @@ export const workflows = command(
       show: ["draft", "triggers", "lastRun"] as const,
       ...defined({ name, uses, tags: tags.length === 0 ? undefined : tags, active: published ? true : undefined })
     }
-    const { page, rows } = yield* pages(
-      limit,
-      (range) => tools.listWorkflows.call({ ...query, ...range }),
-      ({ workflows }) => workflows
-    ).pipe(Effect.provide(ToolContext.layer(options)))
+    const rows: Array<Page["workflows"][number]> = []
+    const read = (cursor: string | undefined) =>
+      tools.listWorkflows.call({ ...query, limit: Math.min(limit - rows.length, maxPage), ...defined({ cursor }) })
+    const page = yield* Effect.gen(function*() {
+      let page: Page | undefined
+      do {
+        page = yield* read(page?.nextCursor)
+        rows.push(...page.workflows)
+      } while (page.nextCursor !== undefined && rows.length < limit)
+      return page
+    }).pipe(Effect.provide(ToolContext.layer(options)))
     yield* show(json, { ...page, count: rows.length, workflows: rows }, (screen) => [
       ...RunReport.workflows(rows, screen),
       ...(page.nextCursor === undefined ? [] : ["", `There are more: --limit ${maxRows}`])

@@ -92,7 +92,7 @@ const VersionGroup = Schema.Struct({
   firstFailure: Schema.optionalKey(Failed)
 })
 
-const maxRows = 100
+const maxRuns = 500
 
 /** Budgets of an answer with groups, in characters; with `raw`, the general budget applies. */
 const maxGroupedChars = 9_000
@@ -115,10 +115,12 @@ const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Tri
 type Result = Effect.Success<ReturnType<typeof read>>
 
 const remarks = (result: Result) => {
-  const { groupBy, isComplete, nextCursor, note, runs } = result
+  const { groupBy, nextCursor, note, runs } = result
   return ItemView.joinNotes([
-    note === undefined && groupBy !== undefined && !isComplete && nextCursor !== undefined
-      ? `Groups of these ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
+    note === undefined && groupBy !== undefined && nextCursor !== undefined
+      ? `Groups of these ${counted(runs.length, "execution")} only: ${
+        runs.length < maxRuns ? "raise limit or " : ""
+      }continue with cursor.`
       : note,
     ...(groupBy !== "node" ? [] : [
       ItemView.noteAbout(
@@ -186,7 +188,7 @@ export const listExecutions = Tool.make({
     ),
     limit: parameters.optionalInt(
       "limit",
-      { minimum: 1, maximum: 500 },
+      { minimum: 1, maximum: maxRuns },
       "Default 20; with groupBy 200 (node: 50)."
     ),
     raw: parameters.flag("Adds all other fields; with groupBy all groups.")
@@ -208,7 +210,7 @@ export const listExecutions = Tool.make({
     ),
     /** Number of executions in the groups. */
     scanned: Schema.optionalKey(Schema.Int),
-    /** Whether the groups cover as many executions as requested, or all that match from the cursor on. */
+    /** Whether the groups cover all executions that match from the cursor on. */
     complete: Schema.optionalKey(Schema.Boolean),
     nextCursor: Schema.optionalKey(Schema.String),
     url: Schema.optionalKey(Schema.String),
@@ -216,13 +218,6 @@ export const listExecutions = Tool.make({
   }),
   handler: ({ groupBy, limit, raw: _, ...query }) =>
     Effect.gen(function*() {
-      if (groupBy === undefined && limit !== undefined && limit > maxRows) {
-        return yield* parameters.invalid(
-          "limit",
-          `limit must be from 1 to ${maxRows}`,
-          "With groupBy, up to 500 are allowed; nextCursor continues after them."
-        )
-      }
       const { instance, release } = yield* N8nClient
       if (groupBy === "version" && isV1(yield* release)) {
         return yield* parameters.invalid(
@@ -260,7 +255,7 @@ export const listExecutions = Tool.make({
           : result.findings.map(({ workflowId, ...rest }) => ({ workflow: label(workflowId), ...rest })),
         workflows: groupBy === "workflow" ? undefined : workflows,
         scanned: runs.length,
-        complete: isComplete,
+        complete: isComplete && nextCursor === undefined,
         nextCursor,
         hint
       })
