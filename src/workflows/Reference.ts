@@ -29,6 +29,12 @@ export const parse = (text: string) => {
   return defined({ place: placeOf(id), version })
 }
 
+/** Path in a reference to a file; `undefined` for a name with a slash, since no file of ours has another ending. */
+export const fileIn = (text: string): string | undefined => {
+  const { place } = parse(text)
+  return place.kind === "file" && /\.json(#.+)?$/i.test(place.path) ? place.path : undefined
+}
+
 export const format = (id: string, version: string | undefined): string =>
   version === undefined ? id : `${id}@${version}`
 
@@ -45,8 +51,7 @@ const read = Effect.fnUntraced(function*(text: string) {
   const link = yield* Links.linked(text)
   if (link !== undefined) return format(link.id, link.version)
   const { place, version } = parse(text)
-  // No file has another ending.
-  if (place.kind === "file" && !/\.json(#.+)?$/i.test(place.path)) {
+  if (place.kind === "file" && fileIn(text) === undefined) {
     return (yield* Effect.mapError(Links.named(text), ({ message }) => message)) ?? text
   }
   return place.kind === "n8n" ? yield* Links.alias(text, place.id, (id) => format(id, version)) : text

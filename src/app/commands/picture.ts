@@ -65,13 +65,13 @@ export const withFolders = Effect.fnUntraced(function*(
 })
 
 export const fileOf = (reference = ""): string | undefined => {
-  const { place } = Reference.parse(reference)
-  return place.kind === "file" ? WorkflowPlace.fileOf(place.path) : undefined
+  const path = Reference.fileIn(reference)
+  return path && WorkflowPlace.fileOf(path)
 }
 
 const fromHere = (reference: string) => {
-  const { place, version } = Reference.parse(reference)
-  return place.kind === "file" ? Reference.format(resolve(place.path), version) : reference
+  const path = Reference.fileIn(reference)
+  return path === undefined ? reference : Reference.format(resolve(path), Reference.versionIn(reference))
 }
 
 const readExecution = Effect.fnUntraced(function*(id: string) {

@@ -131,7 +131,7 @@ const defaultTimeout = 60_000
 
 const referenceIn = Effect.fnUntraced(function*(file: string, workflow: string) {
   const path = yield* Path.Path
-  return Reference.parse(workflow).place.kind === "file" ? path.resolve(path.dirname(file), workflow) : workflow
+  return Reference.fileIn(workflow) === undefined ? workflow : path.resolve(path.dirname(file), workflow)
 })
 
 /** Refuses names of missing nodes, which would count as nodes without output. */
