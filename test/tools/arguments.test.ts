@@ -60,6 +60,7 @@ describe("optional arguments", () => {
         "update_workflow.nodes": "removes all nodes",
         "update_workflow.tags": "removes all tags",
         "search_execution.text": "the text null is searched",
+        "retry_execution.ids": "an empty choice is not all",
         "sync_pull.only": "an empty choice is not all",
         "sync_push.only": "an empty choice is not all"
       }
