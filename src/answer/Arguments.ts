@@ -19,14 +19,22 @@ export const parseJson = (text: string): unknown => {
   }
 }
 
-/** Coerces an argument: models send `"5"` for 5, `"[\"a\"]"` for a list, and 5 for `"5"`. */
-const coerce = (value: unknown, schema: unknown): unknown => {
-  const type = str(obj(schema)?.["type"])
+/** Coerces an argument: models send `"5"` for 5, `"[\"a\"]"` or `"a"` for a list of texts, and 5 for `"5"`. */
+const coerce = (value: unknown, schema: unknown, wraps = false): unknown => {
+  const { items, type } = obj(schema) ?? {}
   if (type === "string") return typeof value === "number" ? String(value) : value
-  if (typeof value !== "string" || type === undefined) return value
-  const inner = parseJson(value)
-  return typeof inner === "string" ? value : inner
+  if (type === undefined) return value
+  const inner = typeof value === "string" ? parseJson(value) : value
+  const result = typeof inner === "string" ? value : inner
+  const isBroken = typeof result === "string" && /^\s*(?:[[{]|$)/.test(result)
+  if (!wraps || type !== "array" || isBroken || result === null || Array.isArray(result)) return result
+  return [coerce(typeof value === "string" && str(obj(items)?.["type"]) === "string" ? value : result, items)]
 }
+
+/** Whether an optional argument means nothing: some clients fill each of them. */
+const isNothing = (value: unknown, schema: unknown, mayBeEmpty: boolean): boolean =>
+  obj(schema)?.["type"] !== undefined &&
+  (value === "" || value === null || !mayBeEmpty && (value === "null" || Array.isArray(value) && value.length === 0))
 
 /** Maximum depth of a value, more than any workflow has: functions that recurse into values must not overflow the stack. */
 const maxDepth = 200
@@ -114,13 +122,19 @@ interface Issue {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Decodes a tool's arguments; JSON strings for other types and `null` are accepted, unknown keys are refused. */
+/**
+ * Decodes a tool's arguments; JSON strings for other types and `null` are accepted, unknown keys are refused. With
+ * `empty`, one value for a list and nothing for an optional argument are accepted too, as models and clients send them;
+ * it names the optional ones whose empty list, or text `null`, is a value.
+ */
 export const decoder = <A, R>(
   tool: string,
   schema: Schema.ConstraintCodec<A, unknown, R>,
-  jsonSchema: { readonly properties?: { readonly [key: string]: object } }
+  jsonSchema: { readonly properties?: { readonly [key: string]: object }; readonly required?: unknown },
+  empty?: ReadonlyArray<string>
 ) => {
   const properties = jsonSchema.properties ?? {}
+  const required = new Set(arr(jsonSchema.required))
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
   const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
 
@@ -154,15 +168,14 @@ export const decoder = <A, R>(
       hint: suggestion(name, Object.keys(properties))
     }))
     yield* Turn.pause
-    const places = names.flatMap((key): ReadonlyArray<Place> =>
-      !Object.hasOwn(properties, key) || input[key] === null ? [] : [{
-        key,
-        value: coerce(input[key], properties[key]),
-        path: key,
-        schema: properties[key],
-        depth: 0
-      }]
-    )
+    const places = names.flatMap((key): ReadonlyArray<Place> => {
+      if (!Object.hasOwn(properties, key)) return []
+      const schema = properties[key]
+      const value = coerce(input[key], schema, empty !== undefined)
+      return input[key] === null || empty && !required.has(key) && isNothing(value, schema, empty.includes(key))
+        ? []
+        : [{ key, value, path: key, schema, depth: 0 }]
+    })
     const malformedIssues = yield* Turn.run(() => malformed(places))
     // A malformed value cannot be decoded or shown.
     const refusedNames = new Set(malformedIssues.map(({ field }) => parameterOf(field)))

@@ -10,7 +10,7 @@ import sentences from "./advice.json" with { type: "json" }
 
 export type { Advice, Hint } from "../base/Advice.ts"
 
-const checkUrl = "check N8N_URL (--n8n-url); use the address of n8n's editor in a browser"
+const checkUrl = "check N8N_URL (--n8n-url); any page of n8n's editor in a browser has it"
 
 const proxied =
   "If a login page or proxy is in front of n8n, --n8n-header NAME=VARIABLE (N8N_MCP_N8N_HEADER) sends the headers that it asks for"

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { flow, identity } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import * as Alias from "../base/Alias.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Omission from "../base/Omission.ts"
@@ -94,7 +95,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   const { annotations, message, page } = own
   const { inputSchema, name, outputSchema, unlisted } = tool
   const listing = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
-  const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema()))
+  const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema(), Object.keys(own.empty ?? {})))
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
   const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name }
@@ -120,9 +121,10 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
     const input = yield* decode()(args)
     const { data, totals } = yield* handle(input)
     return Hints.withoutGuidance(Minimize.markPages(data, totals))
-  })
+  }, Alias.retry)
 
-  const fit = Effect.fnUntraced(function*(input: In) {
+  const fit = Effect.fnUntraced(function*(args: unknown) {
+    const input = yield* decode()(args)
     const { data, ending, totals, view } = yield* handle(input)
     const show = yield* App.Show
     // A failing picture must not fail the answer.
@@ -137,7 +139,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
       return { value: marked, budget: own.budget?.(marked, input) ?? {}, next }
     }
     yield* Turn.pause
-    return Minimize.fitPage(
+    const fitted = Minimize.fitPage(
       ending?.size ?? 0,
       max,
       (count) =>
@@ -147,11 +149,11 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
             : all
         )
     )
-  })
+    return { data: fitted, input }
+  }, Alias.retry)
 
   const run = Effect.fnUntraced(function*(args: unknown) {
-    const input = yield* decode()(args)
-    const data = yield* Deadline.bounded(fit(input), !annotations.readOnlyHint)
+    const { data, input } = yield* Deadline.bounded(fit(args), !annotations.readOnlyHint)
     const text = message(data, input)
     const local = typeof text === "string" ? text : text[yield* Locale.CurrentLocale]
     return {

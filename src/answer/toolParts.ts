@@ -55,7 +55,7 @@ export interface Answer<Data> {
 }
 
 /** Tool of any type, as a server uses it. */
-export interface Any<out R = unknown, out E = Errors.Failure> extends Required<Omit<About, "unlisted">> {
+export interface Any<out R = unknown, out E = Errors.Failure> extends Required<Omit<About, "empty" | "unlisted">> {
   readonly name: string
   readonly title: string
   readonly description: string
@@ -140,6 +140,8 @@ export interface Parts<In, Out, out R, out E> extends About {
 export interface About {
   /** Parameters that are never listed (`never`) or only on request (`onRequest`), since each costs tokens. */
   readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
+  /** Optional parameters of which an empty list, or the text `null`, is a value, with the reason. */
+  readonly empty?: { readonly [parameter: string]: string } | undefined
   /** Everyday words for its purpose, by which clients find tools before loading them. */
   readonly searchHint?: string | undefined
   /** Whether clients that load tools on demand should load it from the start. */

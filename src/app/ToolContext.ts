@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { Database } from "../base/Database.ts"
 import * as Rows from "../base/Rows.ts"
 import { CredentialEnv } from "../credentials/Values.ts"
+import * as Links from "../n8n/Links.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Policy from "../workflows/policy/Policy.ts"
 import * as ConfigFile from "./config/ConfigFile.ts"
@@ -117,8 +118,13 @@ export const layerOf = (options: Options.Options, upstream: Upstreams.Upstream, 
 export const layer = (options: Options.Options, folders?: Folders) =>
   Layer.unwrap(
     Effect.gen(function*() {
-      const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
-      if (defaultUpstream !== undefined) return layerOf(options, defaultUpstream, folders)
+      const { defaultUpstream, profiles, upstreams } = yield* Upstreams.load(options)
+      if (defaultUpstream !== undefined) {
+        return Layer.merge(
+          layerOf(options, defaultUpstream, folders),
+          Layer.succeed(Links.Profiles, profiles.map(({ name, url }) => ({ name, url })))
+        )
+      }
       const names = Rows.names(upstreams.flatMap(({ name }) => name ?? []))
       return yield* Options.refuse(`Several profiles: choose one with --profile: ${names}`)
     })

@@ -12,6 +12,7 @@ import type * as Errors from "../base/Errors.ts"
 import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
+import * as Links from "../n8n/Links.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
 import * as NameSearch from "../n8n/model/NameSearch.ts"
@@ -107,10 +108,10 @@ export const isoTime = (name: string, description: string) =>
 
 /** Parameters of a tool that takes a set of runs, besides the maximum number. */
 export const parameters = {
-  workflowId: text("Only its runs."),
+  workflowId: Schema.optionalKey(Schema.String.annotate({ description: "Only its runs." }).pipe(Links.workflowId)),
   workflowName: text("Name contains this."),
   status: Schema.optionalKey(Schema.Literals(ExecutionHead.statuses).annotate({ description: "State." })),
-  startedAfter: isoTime("startedAfter", "At or after, ISO 8601."),
+  startedAfter: isoTime("startedAfter", "ISO 8601, inclusive."),
   startedBefore: isoTime("startedBefore", "ISO 8601."),
   cursor: text("nextCursor.")
 }
@@ -254,6 +255,9 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
 
   const heads = [...executions.values()]
   if (!isInTime && heads.length === 0) return yield* late
+  const isUnknown = heads.length === 0 && names.get(workflowId ?? "") === deletedWorkflow
+  const other = isUnknown && workflowId !== undefined ? yield* Links.named(workflowId) : undefined
+  if (other !== undefined) return yield* select({ ...query, workflowId: other }, read, bytes)
   const isOpen = (head: ExecutionHead.Listed) => readings.has(head) && !results.has(head)
   // The next call would begin with these runs again.
   const first = heads.findIndex((head) => !isOpen(head))
@@ -285,8 +289,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
     isCut,
     workflowId: narrowed.workflowId ?? workflowId,
     note: ItemView.joinNotes([
-      heads.length === 0 && names.get(workflowId ?? "") === deletedWorkflow &&
-      `n8n has no workflow '${workflowId}': list_workflows lists the ids.`,
+      isUnknown && `n8n has no workflow '${workflowId}': list_workflows lists the ids.`,
       isCut
         ? `Only ${counted(runs.length, "run")} read in the time of one call: continue with cursor.`
         : cursor !== undefined && heads.length < (last ?? query.defaultLast) &&

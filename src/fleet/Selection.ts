@@ -4,8 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
+import * as Links from "../n8n/Links.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { maxPage } from "../n8n/model/Limits.ts"
+import * as NameSearch from "../n8n/model/NameSearch.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, workflowMatcher } from "../n8n/N8nClient.ts"
@@ -70,25 +72,24 @@ const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema.annotate({ description }))
 
 /** Conditions of a selection, all of which a workflow must meet. */
-export const conditions = {
-  active: optional(Schema.Boolean, "Published (true) or not (false)."),
-  tags: optional(Schema.Array(Schema.String), "With all of these tags."),
-  name: optional(Schema.String, "Part of the name, in any case."),
+const conditions = {
+  active: optional(Schema.Boolean, "Published or not."),
+  tags: optional(Schema.Array(Schema.String), "All of them."),
+  name: optional(Schema.String, "Part of it, any case."),
   uses: optional(
     Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
     "In nodes: type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
   ),
-  without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]), "Without it; runs: saved executions.")
+  without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]), "Lacking it; runs: saved executions.")
 }
 
 const maxIds = 500
 
+const few = (name: string) => Schema.isBetweenLength(1, maxIds, { message: `${name} must have 1 to ${maxIds} entries` })
+
 export const parameters = {
-  ids: Schema.optionalKey(
-    Schema.Array(Schema.String.check(Schema.isMinLength(1))).check(
-      Schema.isBetweenLength(1, maxIds, { message: `ids must have 1 to ${maxIds} entries` })
-    )
-  ),
+  ids: optional(Schema.Array(Schema.String.pipe(Links.workflowId)).check(few("ids")), "These."),
+  names: optional(Schema.Array(Schema.NonEmptyString).check(few("names")), "These, whole names."),
   ...conditions
 }
 
@@ -104,6 +105,8 @@ export interface Options {
   readonly archived?: boolean | undefined
   /** Of this project (needs a licence). */
   readonly projectId?: string | undefined
+  /** Whether the last runs are read. */
+  readonly lastRun?: boolean | undefined
   /** Whether `uses` searches secrets and returns them. */
   readonly secrets?: boolean | undefined
 }
@@ -116,14 +119,14 @@ export interface Selected {
 
 /** Refuses a selection without any condition, for tools that change what is selected. */
 export const refuseAll = (select: Select): Effect.Effect<void, Errors.ValidationError> =>
-  [select.ids, select.tags].some((list = []) => list.length > 0) || (select.name ?? "").trim() !== "" ||
+  [select.ids, select.names, select.tags].some((list = []) => list.length > 0) || (select.name ?? "").trim() !== "" ||
     select.active !== undefined || select.uses !== undefined || select.without !== undefined
     ? Effect.void
     : Effect.fail(
       new Errors.ValidationError({
         reason: "select needs a condition: nothing changes all workflows",
         field: "select",
-        hint: "Set ids, name, tags, active, uses or without; active: true selects all that are published."
+        hint: "Set ids, names, name, tags, active, uses or without; active: true selects all that are published."
       })
     )
 
@@ -180,7 +183,6 @@ export const page = Effect.fn("Selection.page")(function*(
     readonly limit: number
     readonly offset?: number | undefined
     readonly cursor?: string | undefined
-    readonly lastRun?: boolean | undefined
   }
 ) {
   const n8n = yield* N8nClient
@@ -221,34 +223,52 @@ export const page = Effect.fn("Selection.page")(function*(
 const fewIds = 20
 const maxWorkflows = 9_900
 
+/** Id or name that selects nothing. */
 interface Missing {
   readonly id: string
   readonly why: "unknown" | "archived" | "test copy"
 }
 
-const readIds = (ids: ReadonlySet<string>) =>
-  N8nClient.use((n8n) =>
-    ids.size > fewIds
-      ? Stream.runCollect(n8n.streamWorkflows({ archived: true, copies: true, filter: ({ id }) => ids.has(id) }))
-      : Effect.map(
-        Effect.forEach(ids, (id) =>
-          n8n.getWorkflow(id, { excludePinnedData: true }).pipe(
-            Effect.map((workflow): ReadonlyArray<Workflow.Listed> => [workflow]),
-            Effect.catchTag("NotFoundError", () => Effect.succeed([]))
-          ), { concurrency: 4 }),
-        (workflows) => workflows.flat()
-      )
-  )
+const every = { archived: true, copies: true }
+
+/** Workflows by id and by name: each alone if there are few, else among all. */
+const readIds = Effect.fnUntraced(function*(ids: ReadonlySet<string>, names: ReadonlySet<string>) {
+  const n8n = yield* N8nClient
+  const isNamed = (form: string) => names.has(form)
+  if (ids.size + names.size > fewIds) {
+    return yield* Stream.runCollect(
+      n8n.streamWorkflows({ ...every, filter: ({ id, name }) => ids.has(id) || isNamed(NameSearch.form(name)) })
+    )
+  }
+  const [byId, byName] = yield* Effect.all([
+    Effect.forEach(ids, (id) =>
+      n8n.getWorkflow(id, { excludePinnedData: true }).pipe(
+        Effect.map((workflow): ReadonlyArray<Workflow.Listed> => [workflow]),
+        Effect.catchTag("NotFoundError", () => Effect.succeed([]))
+      ), { concurrency }),
+    Effect.forEach(
+      names,
+      (name) =>
+        Stream.runCollect(
+          n8n.streamWorkflows({ ...every, name, filter: (each) => NameSearch.form(each.name) === name })
+        ),
+      {
+        concurrency
+      }
+    )
+  ])
+  return [...byId, ...byName].flat()
+})
 
 export const all = Effect.fn("Selection.all")(function*(
-  { ids, ...conditions }: Select,
+  { ids, names, ...conditions }: Select,
   options: Options = {}
 ): Effect.fn.Return<
   { readonly selected: ReadonlyArray<Selected>; readonly missing: ReadonlyArray<Missing> },
   Errors.N8nError,
   N8nClient
 > {
-  if (ids === undefined) {
+  if (ids === undefined && names === undefined) {
     const { nextCursor, selected } = yield* page(conditions, { ...options, limit: maxWorkflows })
     if (nextCursor === undefined) return { selected, missing: [] }
     return yield* new Errors.ValidationError({
@@ -257,18 +277,73 @@ export const all = Effect.fn("Selection.all")(function*(
       hint: "Add name, tags or active, so that fewer workflows are looked at."
     })
   }
-  const { archived = false } = options
-  const distinct = new Set(ids)
-  const workflows = new Map((yield* readIds(distinct)).map((each) => [each.id, each]))
-  const missing = [...distinct].flatMap((id): ReadonlyArray<Missing> => {
-    const workflow = workflows.get(id)
-    if (workflow === undefined) return [{ id, why: "unknown" }]
-    if (TestMark.isCopy(workflow)) return [{ id, why: "test copy" }]
-    return workflow.isArchived === true && !archived ? [{ id, why: "archived" }] : []
+  const { archived = false, lastRun = false } = options
+  const forms = new Map(names?.map((name) => [NameSearch.form(name), name]))
+  const distinct = [...new Set(ids)]
+  const byId = new Map((yield* readIds(new Set(distinct), new Set(forms.keys()))).map((each) => [each.id, each]))
+  // Instead of an id, a caller may write the name.
+  const unknown = new Set(distinct.flatMap((id) => byId.has(id) ? [] : NameSearch.form(id)))
+  for (const each of unknown.size === 0 ? [] : yield* readIds(new Set(), unknown)) byId.set(each.id, each)
+  const byName = Map.groupBy(byId.values(), ({ name }) => NameSearch.form(name))
+  const faultOf = (workflow: Workflow.Listed): Missing["why"] | undefined =>
+    TestMark.isCopy(workflow) ? "test copy" : workflow.isArchived === true && !archived ? "archived" : undefined
+  const rows = [
+    ...distinct.map((id) => ({ id, workflows: [byId.get(id) ?? byName.get(NameSearch.form(id)) ?? []].flat() })),
+    ...[...forms].map(([form, id]) => ({ id, workflows: byName.get(form) ?? [] }))
+  ].map(({ id, workflows }) => {
+    const live = workflows.filter((each) => faultOf(each) === undefined)
+    const [first] = workflows
+    return { id, live, why: live.length > 0 ? undefined : first === undefined ? "unknown" : faultOf(first) }
   })
-  const { filter, finish } = yield* prepare(conditions, options, false)
+  const { filter, finish } = yield* prepare(conditions, options, lastRun)
   const selected = yield* finish(
-    [...distinct].flatMap((id) => workflows.get(id) ?? []).filter(workflowMatcher({ ...conditions, archived, filter }))
+    [...new Set(rows.flatMap(({ live }) => live))].filter(workflowMatcher({ ...conditions, archived, filter }))
   )
-  return { selected, missing }
+  return {
+    selected,
+    missing: rows.flatMap(({ id, why }): ReadonlyArray<Missing> => why === undefined ? [] : [{ id, why }])
+  }
+})
+
+export const defaultLimit = 20
+
+interface Listed {
+  readonly selected: ReadonlyArray<Selected>
+  readonly cursors: ReadonlyArray<string | undefined>
+  readonly scanned: number
+  readonly nextCursor: string | undefined
+  readonly isPartial: boolean
+  readonly missing: ReadonlyArray<Missing>
+}
+
+/** Page of a selection: of ids and names all by default, and what is missing; `nextCursor` continues it. */
+export const listed = Effect.fn("Selection.listed")(function*(
+  select: Select,
+  { cursor, limit, offset = 0, ...options }: Options & {
+    readonly limit?: number | undefined
+    readonly offset?: number | undefined
+    readonly cursor?: string | undefined
+  }
+): Effect.fn.Return<Listed, Errors.N8nError, N8nClient> {
+  if (select.ids === undefined && select.names === undefined) {
+    return { ...yield* page(select, { ...options, cursor, offset, limit: limit ?? defaultLimit }), missing: [] }
+  }
+  const { missing, selected } = yield* all(select, options)
+  const from = Number(cursor ?? 0) + offset
+  if (!Number.isSafeInteger(from)) {
+    return yield* Errors.invalid(
+      "cursor",
+      "cursor is not a nextCursor of these ids and names",
+      "Leave it out to start."
+    )
+  }
+  const end = Math.min(from + (limit ?? selected.length), selected.length)
+  return {
+    selected: selected.slice(from, end),
+    cursors: selected.slice(from, end).map((_, index) => String(from + index + 1)),
+    scanned: selected.length,
+    nextCursor: end < selected.length ? String(end) : undefined,
+    isPartial: false,
+    missing
+  }
 })

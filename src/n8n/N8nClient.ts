@@ -57,7 +57,7 @@ export {
 } from "./operations.ts"
 export { cursorAt, type Page, pageAt, type PageQuery, positionOf } from "./pages.ts"
 export { type Folder, type Project } from "./projects.ts"
-export { hasStatus, isUnlicensed, isUnsupported, type Options, type Query as Parameters } from "./requests.ts"
+export { baseUrl, hasStatus, isUnlicensed, isUnsupported, type Options, type Query as Parameters } from "./requests.ts"
 export { retrySchedule } from "./retries.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export {

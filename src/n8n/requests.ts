@@ -59,11 +59,13 @@ const anyName = [/^/]
 const apiKeyHeader = "x-n8n-api-key"
 const maxRedirects = 3
 
-/** The editor's address, ending in a slash. */
-export const baseUrl = (url: URL): URL => {
-  const path = url.pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "").replace(/\/api(\/v1)?$/, "")
-  return new URL(`${path}/`, url)
-}
+/** Pages of n8n's editor, and its API. A single word such as `/workflows` may be the path of n8n itself. */
+const page =
+  /\/(?:home\/[\w-]+|workflow\/[^/]+(?:\/.*)?|projects\/[^/]+\/.+|settings\/.+|executions\/\d+|signin|setup|api(?:\/v\d+(?:\/.*)?)?)$/
+
+/** The editor's address, ending in a slash, in an address of its pages or API. */
+export const baseUrl = (url: URL): URL =>
+  new URL(`${url.pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "").replace(page, "").replace(/\/$/, "")}/`, url)
 
 /** Reads a response; called again if the body breaks off and the request is retried. */
 export type Consume<A> = (

@@ -5,6 +5,8 @@ import { defined, type Obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import { redact } from "../base/Redact.ts"
 import * as Rows from "../base/Rows.ts"
+import * as Links from "../n8n/Links.ts"
+import * as NameSearch from "../n8n/model/NameSearch.ts"
 import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import type * as Compare from "./comparison.ts"
 
@@ -75,6 +77,8 @@ export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => def
 
 const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
 
+const use = "Use ids, or paths relative to the folder."
+
 /** Selects pairs by `only` and `among`; fails if one of `only` does not exist. */
 export const select = Effect.fnUntraced(function*({ pairs }: Compare.Comparison, { among, only }: Options) {
   const files = among === undefined ? undefined : new Set(among.map(plain))
@@ -84,17 +88,24 @@ export const select = Effect.fnUntraced(function*({ pairs }: Compare.Comparison,
       file !== undefined && [file, ...local?.beside ?? []].some((each) => files.has(each))
     )
   if (only === undefined) return candidates
-  const selection = new Set(only.map(plain))
-  const isSelected = (name: string | undefined) => name !== undefined && selection.has(name)
-  const names = pairs.flatMap(({ file, id }) => [file, id].flatMap((each) => each ?? []))
-  const missing = [...selection].find((each) => !names.includes(each))
-  return missing === undefined
-    ? candidates.filter(({ file, id }) => isSelected(id) || isSelected(file))
-    : yield* Errors.invalid(
-      "only",
-      `There is no workflow '${missing}' here`,
-      `Use ids, or paths relative to the folder. ${suggestion(missing, names)}`
-    )
+  const selection = new Set<Compare.Pair>()
+  for (const each of only) {
+    const link = yield* Effect.mapError(Links.linked(each), (reason) => Errors.invalid("only", reason, use))
+    const place = link?.id ?? plain(each)
+    const own = pairs.filter(({ file, id }) => id === place || file === place)
+    const isNamed = NameSearch.equals(each)
+    const [one, ...others] = own.length > 0 ? [] : pairs.filter(({ name }) => isNamed(name))
+    if (one === undefined && own.length === 0 || others.length > 0) {
+      const names = pairs.flatMap(({ file, id, name }) => [file ?? [], id ?? [], name].flat())
+      return yield* Errors.invalid(
+        "only",
+        others.length > 0 ? `Several workflows here are named '${each}'` : `There is no workflow '${each}' here`,
+        `${use} ${others.length > 0 ? "" : suggestion(each, names)}`.trim()
+      )
+    }
+    for (const pair of one === undefined ? own : [one]) selection.add(pair)
+  }
+  return candidates.filter((pair) => selection.has(pair))
 })
 
 export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action" | "notPublished" | "refused">>(

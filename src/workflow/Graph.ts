@@ -234,16 +234,16 @@ export const neighbours = (
     }
   })
 
-/** Links by source, without ports that are `main[0]`: `{Source: [{to, output?, name?, input?}]}`. */
+/** Some links by source, without ports that are `main[0]`: `{Source: [{to, output?, name?, input?}]}`. */
 export const simplify = (
   graph: Graph,
+  links: ReadonlyArray<Connections.Link>,
   nodes: ReadonlyArray<Connections.NamedShape>,
   namesOf: Connections.OutputNames
 ) => {
   const shapes = new Map(nodes.map((node) => [node.name, node]))
-  const sources = [...new Set(graph.links.map(({ from }) => from))]
-  return Object.fromEntries(sources.map((from) => {
+  return Object.fromEntries([...Map.groupBy(links, ({ from }) => from)].map(([from, own]) => {
     const end = describePorts(shapes.get(from), outputCount(graph, from), namesOf)
-    return [from, graph.out(from).map((link) => ({ to: link.to, ...(Connections.isPlain(link) ? {} : end(link)) }))]
+    return [from, own.map((link) => ({ to: link.to, ...(Connections.isPlain(link) ? {} : end(link)) }))]
   }))
 }

@@ -1,6 +1,11 @@
-/** References to workflows and their versions. Pure. */
+/** References to workflows and their versions. */
+import * as Effect from "effect/Effect"
+import * as Alias from "../base/Alias.ts"
+import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
-import { placeOf } from "./WorkflowPlace.ts"
+import * as Links from "../n8n/Links.ts"
+import type { Instance } from "../n8n/N8nClient.ts"
+import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
 export const published = "published"
 
@@ -24,5 +29,42 @@ export const parse = (text: string) => {
   return defined({ place: placeOf(id), version })
 }
 
+/** Path in a reference to a file; `undefined` for a name with a slash, since no file of ours has another ending. */
+export const fileIn = (text: string): string | undefined => {
+  const { place } = parse(text)
+  return place.kind === "file" && /\.json(#.+)?$/i.test(place.path) ? place.path : undefined
+}
+
 export const format = (id: string, version: string | undefined): string =>
   version === undefined ? id : `${id}@${version}`
+
+/** Address of a workflow on n8n, or of a version that n8n has. */
+export const url = (instance: Instance, place: WorkflowPlace, version: string | undefined): string | undefined =>
+  place.kind !== "n8n"
+    ? undefined
+    : version === undefined || version === published || isSnapshot(version)
+    ? Links.workflow(instance, place.id)
+    : Links.history(instance, place.id, version)
+
+/** Meaning of a reference as a caller writes it: a link, or a name in place of an id, becomes an id. */
+const read = Effect.fnUntraced(function*(text: string) {
+  const link = yield* Links.linked(text)
+  if (link !== undefined) return format(link.id, link.version)
+  const { place, version } = parse(text)
+  if (place.kind === "file" && fileIn(text) === undefined) {
+    return (yield* Effect.mapError(Links.named(text), ({ message }) => message)) ?? text
+  }
+  return place.kind === "n8n" ? yield* Links.alias(text, place.id, (id) => format(id, version)) : text
+})
+
+/** Reads a reference that may be a link or contain a name. */
+export const reading = Links.reading(read)
+
+/** Uses what a person refers to by an id, a file, a link or a name. */
+export const resolve = <A, E, R>(text: string, use: (reference: string) => Effect.Effect<A, E, R>) =>
+  Alias.retry(
+    Effect.flatMap(
+      Effect.mapError(read(text), (reason) => Errors.invalid("workflow", reason, { _tag: "ListWorkflows" })),
+      use
+    )
+  )

@@ -17,8 +17,12 @@ export const fileOf = (path: string): string => partsOf(path)[1] ?? path
 /** Id or name of the workflow in `FILE.json#ID` or `FILE.json#NAME`. */
 export const selectorOf = (path: string): string | undefined => partsOf(path)[2]
 
+/** Whether a text is an address, which is not a path. */
+const isAddress = (text: string) => /^\s*https?:\/\//i.test(text)
+
 /** Returns a file for an id that ends in `.json` or `.json#…`, or contains a slash, a draft for `draft-…`, else a workflow on n8n. */
 export const placeOf = (workflowId: string): WorkflowPlace => {
+  if (isAddress(workflowId)) return { kind: "n8n", id: workflowId }
   if (/\.json$/i.test(fileOf(workflowId)) || /[\\/]/.test(workflowId)) return { kind: "file", path: workflowId }
   if (!workflowId.startsWith(draft)) return { kind: "n8n", id: workflowId }
   return { kind: "draft", id: workflowId, path: workflowId }

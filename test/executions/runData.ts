@@ -115,13 +115,13 @@ export const ask = Effect.fnUntraced(function*<I extends Tool.Any["input"], O ex
 /** A call as an answer writes it: the tool, and its arguments. */
 export const parseCall = (call: string) => {
   const [, tool, rest = ""] = /^(\w+)\(([^]*)\)$/.exec(call) ?? assert.fail(call)
-  const args: Record<string, string | number | ReadonlyArray<string>> = {}
+  const args: Record<string, string | number | boolean | ReadonlyArray<string>> = {}
+  let at = 0
   const plain = (text: string) =>
     text.replace(/\\([^])/g, (_, escaped: string) => ({ n: "\n", r: "\r", t: "\t" })[escaped] ?? escaped)
-  let at = 0
   for (
-    const { 0: match, 1: name = "", 2: text, 3: list, 4: number, index } of rest.matchAll(
-      /(?:^|, )(\w+): (?:'((?:\\[^]|[^'\\])*)'|\[((?:(?:^|, )?'(?:\\[^]|[^'\\])*')*)\]|(-?\d+))/gy
+    const { 0: match, 1: name = "", 2: text, 3: number, 4: flag, 5: list, index } of rest.matchAll(
+      /(?:^|, )(\w+): (?:'((?:\\[^]|[^'\\])*)'|(-?\d+)|(true|false)|\[((?:(?:, )?'(?:\\[^]|[^'\\])*')*)\])/gy
     )
   ) {
     assert.strictEqual(index, at, call)
@@ -130,6 +130,8 @@ export const parseCall = (call: string) => {
       ? plain(text)
       : list !== undefined
       ? [...list.matchAll(/'((?:\\[^]|[^'\\])*)'/g)].map(([, each = ""]) => plain(each))
+      : number === undefined
+      ? flag === "true"
       : Number(number)
   }
   assert.strictEqual(at, rest.length, call)

@@ -91,7 +91,7 @@ describe("McpServer", () => {
         name: "ValidationError",
         message: "Workflow ID is required",
         context: { field: "id" },
-        hint: "get_workflow takes: id, nodes, raw, textFrom."
+        hint: "get_workflow takes: id, nodes, raw, offset, textFrom."
       })
     }))
 

@@ -58,7 +58,7 @@ describe("an error's envelope", () => {
         message: "Failed to list executions",
         context: { operation: "list executions", errorDetails: "connect ECONNREFUSED 127.0.0.1:5678" },
         hint:
-          "Nothing is listening there: start n8n, or check N8N_URL (--n8n-url); use the address of n8n's editor in a browser."
+          "Nothing is listening there: start n8n, or check N8N_URL (--n8n-url); any page of n8n's editor in a browser has it."
       })
     }))
 

@@ -48,6 +48,38 @@ const workflows = numbers(size).map((index) => ({
   connections: {}
 }))
 
+/** A workflow whose nodes have texts of any length, each with a problem and a link to the next. */
+const large = {
+  id: "large",
+  name: "Large",
+  nodes: numbers(size).map((index) => ({
+    id: `n${index}`,
+    name: `Node ${index} ${text(index).slice(0, 60)}`.trim(),
+    type: "n8n-nodes-base.set",
+    typeVersion: 3.4,
+    position: [index, 0],
+    parameters: { mode: "wrong", text: text(index) }
+  })),
+  connections: {}
+}
+const linked = {
+  ...large,
+  connections: Object.fromEntries(
+    large.nodes.slice(1).map(({ name }, index) => [
+      large.nodes[index]?.name ?? "",
+      { main: [[{ node: name, type: "main", index: 0 }]] }
+    ])
+  )
+}
+/** Nodes of which each lacks its URL. */
+const broken = large.nodes.slice(0, 30).map((node) => ({
+  ...node,
+  type: "n8n-nodes-base.httpRequest",
+  typeVersion: 4.2,
+  parameters: {}
+}))
+const largeNames = large.nodes.map(({ name }) => name)
+
 /** Executions of which each has some matches, of two nodes; the sum is not a multiple of any limit. */
 const matchesOf = (index: number) => index % 5 === 0 ? 14 : index % 3
 const executions = numbers(size).map((index): N8nApi.Execution => {
@@ -64,7 +96,7 @@ const executions = numbers(size).map((index): N8nApi.Execution => {
   } as N8nApi.Execution
 })
 
-const large = String(size + 1)
+const longRun = String(size + 1)
 const wordy = String(size + 2)
 
 /** Code with an image of 120,000 characters before most of its logic, and a long text of an item. */
@@ -90,7 +122,7 @@ const world: N8nApi.Seed = {
       ...document({ Take: [run(0, { main: [items(...numbers(300).map((n) => ({ n: `x-${n}`, t: text(n) })))] })] }, {
         nodes: [node("Take")]
       }),
-      id: large,
+      id: longRun,
       workflowId: "w001",
       status: "success"
     } as N8nApi.Execution
@@ -134,6 +166,7 @@ const wordyWorld: N8nApi.Seed = {
 }
 
 interface Walk {
+  readonly seed?: N8nApi.Seed
   readonly tool: Tool.Any<Needs>
   readonly args?: Obj
   /** Path of the list in the answer; its marks name the next call if no cursor does. */
@@ -163,7 +196,42 @@ const ofAudit = (data: Obj) =>
     )
   )
 
+/** Names of nodes in any answer about a workflow. */
+const nodeNames = (data: Obj) => {
+  const nodes = [data["nodes"], data["graph"], obj(data["workflowData"])?.["nodes"]].flatMap(arr)
+  return nodes.length > 0
+    ? nodes.map((each) => obj(each)?.["name"] ?? obj(each)?.["node"])
+    : [...(str(data["mermaid"]) ?? "").matchAll(/^ {2}n\d+\["(.*)"\]$/gm)].map(([, name]) => name)
+}
+
+const ofLarge = (tool: Tool.Any<Needs>, list: string, args: Obj): Walk => ({
+  tool,
+  args,
+  list,
+  limit: "",
+  elements: nodeNames,
+  all: largeNames,
+  seed: { workflows: [linked], executions: [] }
+})
+
 const walks: Readonly<Record<string, Walk>> = {
+  "get_workflow raw": ofLarge(tools.getWorkflow, "nodes", { id: "large", raw: true }),
+  "get_workflow nodes": ofLarge(tools.getWorkflow, "nodes", { id: "large", nodes: ["*"] }),
+  get_workflow_connections: ofLarge(tools.getWorkflowConnections, "graph", { id: "large" }),
+  "get_workflow_connections drawn": ofLarge(tools.getWorkflowConnections, "mermaid", {
+    id: "large",
+    format: "mermaid"
+  }),
+  workflow_load: ofLarge(tools.workflowLoad, "workflowData.nodes", { workflowIdOrPath: "large" }),
+  validate_workflow: {
+    tool: tools.validateWorkflow,
+    args: { workflowId: "large" },
+    list: "problems",
+    limit: "",
+    elements: (data) => arr(data["problems"]).flatMap((each) => obj(each)?.["node"] ?? []),
+    all: largeNames.slice(0, 30),
+    seed: { workflows: [{ ...large, nodes: broken }], executions: [] }
+  },
   list_workflows: {
     tool: tools.listWorkflows,
     list: "workflows",
@@ -219,7 +287,7 @@ const walks: Readonly<Record<string, Walk>> = {
   },
   "search_execution of one run": {
     tool: tools.searchExecution,
-    args: { id: large, where: "n !== ''" },
+    args: { id: longRun, where: "n !== ''" },
     list: "matches",
     elements: matches,
     all: numbers(300).map((n) => `x-${n}`),
@@ -246,7 +314,7 @@ const walks: Readonly<Record<string, Walk>> = {
   },
   get_execution_by_node: {
     tool: tools.getExecutionByNode,
-    args: { id: large, nodeName: "Take" },
+    args: { id: longRun, nodeName: "Take" },
     list: "output.items",
     limit: "itemLimit",
     elements: (data) => (arr(obj(data["output"])?.["items"]) ?? []).map((item) => obj(obj(item)?.["json"])?.["n"]),
@@ -288,21 +356,32 @@ const walks: Readonly<Record<string, Walk>> = {
   }
 }
 
-/** Arguments of the call that an answer names, as a model would send them. */
-const nextOf = (data: Obj, args: Obj, list: string): Obj | undefined => {
-  if (data["next"] !== undefined) return obj(data["next"])
-  if (data["nextCursor"] !== undefined) return { ...args, cursor: data["nextCursor"] }
-  const holder = list.includes(".") ? obj(data[list.split(".")[0] ?? ""]) : data
-  const call = [data, holder].flatMap((each) => Truncated.marksIn(each ?? {})).find(({ path }) => path === list)?.next
-  return call === undefined ? undefined : parseCall(call).args
+interface Call {
+  readonly tool: Tool.Any<Needs>
+  readonly args: Obj
 }
+
+/** The call that an answer names, as a model would send it. */
+const nextOf = (data: Obj, { args, tool }: Call, list: string): Call | undefined => {
+  if (data["next"] !== undefined) return { tool, args: obj(data["next"]) ?? {} }
+  if (data["nextCursor"] !== undefined) return { tool, args: { ...args, cursor: data["nextCursor"] } }
+  const holder = list.includes(".") ? obj(data[list.split(".")[0] ?? ""]) : data
+  const named = [data, holder].flatMap((each) => Truncated.marksIn(each ?? {}))
+    .find(({ path }) => path === list || path === "nodes")?.next ??
+    / are drawn: (.*\)) has the others\.$/.exec(str(data["note"]) ?? "")?.[1]
+  if (named === undefined) return undefined
+  const call = parseCall(named)
+  return { tool: all.find(({ name }) => name === call.tool) ?? assert.fail(named), args: call.args }
+}
+
+const all: ReadonlyArray<Tool.Any<Needs>> = tools.all
 
 const follow = Effect.fnUntraced(function*({ args = {}, elements, limit = "limit", list, tool }: Walk, count: number) {
   const all: Array<unknown> = []
   let pages = 0
-  let call: Obj | undefined = limit === "" ? args : { ...args, [limit]: count }
+  let call: Call | undefined = { tool, args: limit === "" ? args : { ...args, [limit]: count } }
   while (call !== undefined) {
-    const answer: Tool.Answer<unknown> = yield* tool.run(call)
+    const answer: Tool.Answer<unknown> = yield* call.tool.run(call.args)
     const data = obj(answer.data) ?? {}
     all.push(...elements(data))
     call = nextOf(data, call, list)
@@ -412,6 +491,6 @@ describe("following what an answer names as the next call gives the whole list, 
         assert.isAbove(all.length, 20)
         if (walk.isSorted !== true) assert.deepStrictEqual(pages, all)
         else assert.deepStrictEqual(pages.toSorted(), all.toSorted())
-      }, { seed: world })), { arbitrary: { runs: rounds(3) } })
+      }, { seed: walk.seed ?? world })), { arbitrary: { runs: rounds(3) } })
   }
 })

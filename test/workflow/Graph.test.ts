@@ -19,8 +19,10 @@ const graphOf = (name: fixtures.Name) => {
 const graph = (nodes: Parameters<typeof Graph.neighbours>[1], connections: Connections.Connections) =>
   Graph.neighbours(Graph.make(connections), nodes, namesOf)
 
-const simplify = (nodes: Parameters<typeof Graph.simplify>[1], connections: unknown) =>
-  Graph.simplify(Graph.make(connections), nodes, namesOf)
+const simplify = (nodes: Parameters<typeof Graph.simplify>[2], connections: unknown) => {
+  const graph = Graph.make(connections)
+  return Graph.simplify(graph, graph.links, nodes, namesOf)
+}
 
 const connections = Schema.decodeUnknownSync(Connections.Connections)
 

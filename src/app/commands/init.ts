@@ -12,6 +12,7 @@ import * as AtomicFile from "../../base/AtomicFile.ts"
 import { sha256 } from "../../base/Hash.ts"
 import { arr, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as N8nClient from "../../n8n/N8nClient.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as ConfigPlace from "../config/ConfigPlace.ts"
 import * as Options from "../config/Options.ts"
@@ -22,15 +23,12 @@ import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { command, exit, isColoured, isInteractive, name as program, offeredTools, print, warn } from "./root.ts"
 
-/** Path of a page of n8n's editor, as copied from a browser, with everything after it. */
-const editorPath = /\/(?:home|workflow|workflows|projects|settings|signin|setup|executions)(?:\/.*)?$/
-
 /** Address of n8n in an address of its editor or API. */
-export const addressOf = Effect.fnUntraced(function*(text: string) {
-  const url = yield* Upstreams.parseUrl(text.trim(), "The address")
-  const path = url.pathname.replace(/\/{2,}/g, "/").replace(/\/api(\/v\d+)?(\/.*)?$/, "").replace(editorPath, "")
-  return `${url.origin}${path.replace(/\/$/, "")}`
-})
+const addressOf = (text: string) =>
+  Effect.map(
+    Upstreams.parseUrl(text.trim(), "The address"),
+    (url) => N8nClient.baseUrl(url).href.replace(/\/$/, "")
+  )
 
 interface Access {
   readonly url: string

@@ -1,14 +1,15 @@
 /** `why`, `executions` and `workflows`: what the tools answer, as tables in a terminal and as JSON elsewhere. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
-import { counted } from "../../base/Plural.ts"
-import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Triage from "../../executions/Triage.ts"
+import * as Links from "../../n8n/Links.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as tools from "../../tools/index.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import type * as Layout from "../report/Layout.ts"
 import * as RunReport from "../report/RunReport.ts"
@@ -28,43 +29,14 @@ const show = (json: boolean, data: object, lines: (screen: Layout.Screen) => Rea
 
 const maxPage = 100
 
-/** Reads pages until there are enough rows; the result is the last page, and all rows. */
-const pages = Effect.fnUntraced(function*<A, P extends { readonly nextCursor?: string | undefined }, E, R>(
-  total: number,
-  read: (query: { readonly limit: number; readonly cursor?: string }) => Effect.Effect<P, E, R>,
-  rowsOf: (page: P) => ReadonlyArray<A>
-) {
-  const rows: Array<A> = []
-  let page: P
-  let cursor: string | undefined
-  do {
-    page = yield* read({ limit: Math.min(total - rows.length, maxPage), ...defined({ cursor }) })
-    rows.push(...rowsOf(page))
-    cursor = page.nextCursor
-  } while (cursor !== undefined && rows.length < total)
-  return { page, rows }
-})
+type Page = Tool.Output<typeof tools.listWorkflows>
 
-/** Id of the workflow that a person names by its id or by its name. */
-const findWorkflow = Effect.fnUntraced(function*(reference: string) {
-  const { workflows } = yield* tools.listWorkflows.call({ name: reference, limit: maxPage })
-  const exact = workflows.filter(({ name }) => name.toLowerCase() === reference.toLowerCase())
-  const [first, ...others] = exact.length > 0 ? exact : workflows
-  // Also of an archived one.
-  if (first === undefined) return (yield* N8nClient.use((n8n) => n8n.getWorkflow(reference))).id
-  if (others.length === 0) return first.id
-  const named = Rows.listed([first, ...others].map(({ id, name }) => `${Rows.quote(name)} (${id})`), 5)
-  return yield* Options.refuse(
-    `${counted(others.length + 1, "workflow")} have '${
-      Visible.label(reference)
-    }' in their name: ${named}. Use the id of one`
-  )
-})
-
+/** Condition for the runs of the workflow that a person names by an id, a link or its name. */
 const ofWorkflow = (workflow: string | undefined) =>
   workflow === undefined
     ? Effect.succeed({})
-    : Effect.map(findWorkflow(workflow), (workflowId) => ({ workflowId }))
+    : Reference.resolve(workflow, (id) =>
+      Effect.map(N8nClient.use((n8n) => n8n.getWorkflow(id)), ({ id }) => ({ workflowId: id })))
 
 /** Newest failed run, else the newest. */
 const newest = Effect.fnUntraced(function*(workflow: string | undefined) {
@@ -84,20 +56,26 @@ export const why = command(
   "why",
   "Explain why a run failed: the node, its error and its input",
   {
-    id: flags.optionalArgument("id", "Id of a run; by default the newest one that failed"),
-    last: flags.text("last", "WORKFLOW", "Newest failed run of this workflow, an id or a name; else its newest run"),
+    id: flags.optionalArgument("id", "Id of a run, or its link; by default the newest one that failed"),
+    last: flags.text(
+      "last",
+      "WORKFLOW",
+      "Newest failed run of this workflow: its id, link or name; else its newest run"
+    ),
     json
   },
   Effect.fnUntraced(function*({ id, json, last }, options) {
     if (id !== undefined && last !== undefined) return yield* Options.refuse("Choose one: ID or --last WORKFLOW")
-    if (id !== undefined && !/^\d+$/.test(id)) {
-      const shown = `'${Visible.label(id)}'`
-      return yield* Options.refuse(
-        `${shown} is not the id of a run, which is a number (${program} executions lists them). Of a workflow: ${program} why --last ${shown}`
-      )
-    }
     yield* Effect.gen(function*() {
-      const summary = yield* tools.getExecution.call({ id: id ?? (yield* newest(last)) })
+      const link = id === undefined ? undefined : yield* Effect.mapError(Links.read(id), Options.refuse)
+      const run = link === undefined ? id : link.executionId
+      if (run !== undefined && !/^\d+$/.test(run)) {
+        const shown = `'${Visible.label(run)}'`
+        return yield* Options.refuse(
+          `${shown} is not the id of a run, which is a number (${program} executions lists them). Of a workflow: ${program} why --last ${shown}`
+        )
+      }
+      const summary = yield* tools.getExecution.call({ id: run ?? (yield* newest(link?.workflowId ?? last)) })
       yield* show(json, summary, (screen) => RunReport.why(summary, screen, programFor(options)))
     }).pipe(Effect.provide(ToolContext.layer(options)))
   })
@@ -122,7 +100,7 @@ export const executions = command(
   "executions",
   "List runs, newest first, or group them by what failed or where the time goes",
   {
-    workflow: flags.text("workflow", "WORKFLOW", "Only runs of this workflow, an id or a name"),
+    workflow: flags.text("workflow", "WORKFLOW", "Only runs of this workflow: its id, link or name"),
     status: flags.choice("status", ExecutionHead.statuses, "Only this status"),
     since: flags.text("since", "TIME", "Only runs since then: 30m, 24h, 7d or 2026-01-31T08:00"),
     by: flags.choice("by", Triage.groupings, "Group them: by workflow, cause of failure, node (time) or version"),
@@ -132,18 +110,10 @@ export const executions = command(
   Effect.fnUntraced(function*({ by: groupBy, json, limit, since, status, workflow }, options) {
     const startedAfter = since === undefined ? undefined : yield* sinceTime(since)
     yield* Effect.gen(function*() {
-      const query = { ...(yield* ofWorkflow(workflow)), ...defined({ startedAfter, status }) }
-      const list = Effect.map(
-        pages(
-          limit ?? 20,
-          (range) => tools.listExecutions.call({ ...query, ...range }),
-          ({ executions = [] }) => executions
-        ),
-        ({ page, rows }) => ({ ...page, count: rows.length, executions: rows })
-      )
-      const data = groupBy === undefined
-        ? yield* list
-        : yield* tools.listExecutions.call({ ...query, groupBy, ...defined({ limit }) })
+      const data = yield* tools.listExecutions.call({
+        ...(yield* ofWorkflow(workflow)),
+        ...defined({ groupBy, limit, startedAfter, status })
+      })
       yield* show(json, data, (screen) => RunReport.executions(data, screen))
     }).pipe(Effect.provide(ToolContext.layer(options)))
   })
@@ -165,11 +135,17 @@ export const workflows = command(
       show: ["draft", "triggers", "lastRun"] as const,
       ...defined({ name, uses, tags: tags.length === 0 ? undefined : tags, active: published ? true : undefined })
     }
-    const { page, rows } = yield* pages(
-      limit,
-      (range) => tools.listWorkflows.call({ ...query, ...range }),
-      ({ workflows }) => workflows
-    ).pipe(Effect.provide(ToolContext.layer(options)))
+    const rows: Array<Page["workflows"][number]> = []
+    const read = (cursor: string | undefined) =>
+      tools.listWorkflows.call({ ...query, limit: Math.min(limit - rows.length, maxPage), ...defined({ cursor }) })
+    const page = yield* Effect.gen(function*() {
+      let page: Page | undefined
+      do {
+        page = yield* read(page?.nextCursor)
+        rows.push(...page.workflows)
+      } while (page.nextCursor !== undefined && rows.length < limit)
+      return page
+    }).pipe(Effect.provide(ToolContext.layer(options)))
     yield* show(json, { ...page, count: rows.length, workflows: rows }, (screen) => [
       ...RunReport.workflows(rows, screen),
       ...(page.nextCursor === undefined ? [] : ["", `There are more: --limit ${maxRows}`])

@@ -6,6 +6,7 @@ import * as Visible from "../../base/Visible.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as Impact from "../../fleet/Impact.ts"
 import * as WorkflowMap from "../../fleet/Map.ts"
+import * as Links from "../../n8n/Links.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
@@ -64,20 +65,21 @@ export const withFolders = Effect.fnUntraced(function*(
 })
 
 export const fileOf = (reference = ""): string | undefined => {
-  const { place } = Reference.parse(reference)
-  return place.kind === "file" ? WorkflowPlace.fileOf(place.path) : undefined
+  const path = Reference.fileIn(reference)
+  return path && WorkflowPlace.fileOf(path)
 }
 
 const fromHere = (reference: string) => {
-  const { place, version } = Reference.parse(reference)
-  return place.kind === "file" ? Reference.format(resolve(place.path), version) : reference
+  const path = Reference.fileIn(reference)
+  return path === undefined ? reference : Reference.format(resolve(path), Reference.versionIn(reference))
 }
 
 const readExecution = Effect.fnUntraced(function*(id: string) {
-  if (!/^\d+$/.test(id)) {
+  const run = yield* Effect.mapError(Links.executionOf(id), Options.refuse)
+  if (!/^\d+$/.test(run)) {
     return yield* Options.refuse(`--execution ${id}: the id of an execution is a number, as n8n shows it in its list`)
   }
-  return yield* (yield* Executions).get(id)
+  return yield* (yield* Executions).get(run)
 })
 
 /** Workflow with a run of it: as it ran, unless a file or a version is named. */
@@ -118,7 +120,10 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
   }
   const { workflow } = yield* Workflows.document(reference, "workflow")
   if (against !== undefined) {
-    const { workflow: before } = yield* Workflows.document(fromHere(against), "against")
+    const { workflow: before } = yield* Reference.resolve(
+      fromHere(against),
+      (before) => Workflows.document(before, "against")
+    )
     return { workflow, overlay: { _tag: "Difference" as const, before } }
   }
   if (!problems) return { workflow, overlay: undefined }
@@ -141,7 +146,7 @@ export const picture = command(
   {
     workflow: flags.argument(
       "workflow",
-      "An id on n8n, a path of a .json file or a draft's id; of a version ID@published or ID@VERSION"
+      "An id on n8n, a link or a name, a path of a .json file or a draft's id; of a version ID@published or ID@VERSION"
     ),
     against: flags.text("against", "WORKFLOW", "Show the differences from this earlier workflow or version"),
     execution: flags.text("execution", "ID", "Show this execution of the workflow"),
@@ -153,7 +158,10 @@ export const picture = command(
     if (chosen.length > 1) return yield* Options.refuse("Choose one of --against, --execution and --problems")
     const format = yield* formatOf(out)
     yield* Effect.gen(function*() {
-      const { overlay, workflow } = yield* read({ ...subject, workflow: fromHere(subject.workflow) })
+      const { overlay, workflow } = yield* Reference.resolve(
+        fromHere(subject.workflow),
+        (workflow) => read({ ...subject, workflow })
+      )
       const { Page, Pictures, Svg, Template } = yield* drawing
       const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
@@ -168,17 +176,20 @@ export const map = command(
   {
     workflow: flags.optionalArgument(
       "workflow",
-      "Id of a workflow: only those that a change of it affects, and those that it uses"
+      "Id, link or name of a workflow: only those that a change of it affects, and those that it uses"
     ),
     out
   },
-  Effect.fnUntraced(function*({ out, workflow: id }, options) {
+  Effect.fnUntraced(function*({ out, workflow }, options) {
     const { showSecrets: showsSecrets } = options
     const format = yield* formatOf(out)
     yield* Effect.gen(function*() {
       const all = yield* WorkflowMap.read
-      if (id !== undefined && !all.workflows.has(id)) yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-      const part = id === undefined ? all : Impact.around(all, id)
+      const one = workflow === undefined ? undefined : yield* Reference.resolve(workflow, (id) =>
+        all.workflows.has(id)
+          ? Effect.succeed(id)
+          : Effect.map(N8nClient.use((n8n) => n8n.getWorkflow(id)), ({ id }) => id))
+      const part = one === undefined ? all : Impact.around(all, one)
       const { MapSvg, Page, Template } = yield* drawing
       const shown = MapSvg.shown(part, showsSecrets)
       const svg = MapSvg.render(part, { showsSecrets, isBare: format === "html" })

@@ -8,11 +8,13 @@ import * as Semaphore from "effect/Semaphore"
 import { dirname, relative, resolve, sep } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Links from "../../n8n/Links.ts"
 import * as CaseRun from "../../trials/cases/CaseRun.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import * as CaseReport from "../report/CaseReport.ts"
 import * as JUnit from "../report/JUnit.ts"
@@ -117,7 +119,7 @@ export const prove = command(
   "prove",
   "Replay recorded runs on a changed workflow, send nothing, and compare",
   {
-    workflow: flags.argument("workflow", "Id, ID@VERSION, or a file: the changed workflow"),
+    workflow: flags.argument("workflow", "Id, ID@VERSION, link, name or file: the changed workflow"),
     last,
     executions: flags.texts("execution", "ID", "Only this run; may be repeated", Replays.maxRuns),
     ignore: flags.texts(
@@ -132,30 +134,34 @@ export const prove = command(
   },
   Effect.fnUntraced(function*({ drill, executions, ignore, json, junit, last, workflow }, options) {
     const startedAt = yield* Clock.currentTimeMillis
-    const selected = { last, executions: executions.length === 0 ? undefined : executions, timeout }
-    const run = Effect.gen(function*() {
-      yield* checkWrites("prove runs copies of workflows on n8n")
-      if (drill) {
-        const result = yield* Drill.drill(workflow, selected)
-        return {
-          code: Drill.exitCode(result),
-          result,
-          text: ProofReport.drill(result, isColoured),
-          cases: ProofReport.drillCases(result)
+    const run = Reference.resolve(
+      workflow,
+      Effect.fnUntraced(function*(workflow) {
+        yield* checkWrites("prove runs copies of workflows on n8n")
+        const runs = yield* Effect.mapError(Effect.forEach(executions, Links.executionOf), Options.refuse)
+        const selected = { last, executions: runs.length === 0 ? undefined : runs, timeout }
+        if (drill) {
+          const result = yield* Drill.drill(workflow, selected)
+          return {
+            code: Drill.exitCode(result),
+            result,
+            text: ProofReport.drill(result, isColoured),
+            cases: ProofReport.drillCases(result)
+          }
         }
-      }
-      const { left: _, outcomes, ...result } = yield* Proof.prove(workflow, {
-        ...selected,
-        ignore,
-        redacts: yield* Tool.RedactSecrets
+        const { left: _, outcomes, ...result } = yield* Proof.prove(workflow, {
+          ...selected,
+          ignore,
+          redacts: yield* Tool.RedactSecrets
+        })
+        return {
+          code: Groups.exitCode(result),
+          result,
+          text: ProofReport.text(result, isColoured),
+          cases: ProofReport.junit(result.workflow.name, outcomes, result.notReplayed)
+        }
       })
-      return {
-        code: Groups.exitCode(result),
-        result,
-        text: ProofReport.text(result, isColoured),
-        cases: ProofReport.junit(result.workflow.name, outcomes, result.notReplayed)
-      }
-    })
+    )
     const { cases, code, result, text } = yield* Effect.provide(run, yield* withFolders(options, fileOf(workflow)))
     yield* report(json, result, () => [text])
     yield* writeJUnit(junit, cases, { milliseconds: (yield* Clock.currentTimeMillis) - startedAt, startedAt })

@@ -4,6 +4,7 @@ import { basename } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import * as Releases from "../../catalogue/types/Releases.ts"
 import * as Selection from "../../fleet/Selection.ts"
+import * as Links from "../../n8n/Links.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Upgrades from "../../trials/Upgrades.ts"
 import * as Breaks from "../../workflow/upgrade/Breaks.ts"
@@ -16,8 +17,9 @@ import { withFolders } from "./picture.ts"
 import { last, timeout } from "./prove.ts"
 import { checkWrites, command, exit, isColoured, placeOf, report, showProgress } from "./root.ts"
 
-const idsOf = Effect.fnUntraced(function*(select: Selection.Select) {
-  const { missing: [missing], selected } = yield* Selection.all(select)
+const idsOf = Effect.fnUntraced(function*({ ids = [], ...select }: Selection.Select) {
+  const known = yield* Effect.mapError(Effect.forEach(ids, Links.workflowOf), Options.refuse)
+  const { missing: [missing], selected } = yield* Selection.all(known.length === 0 ? select : { ...select, ids: known })
   if (missing === undefined) return selected.map(({ workflow }) => workflow.id)
   return yield* Options.refuse(
     `Workflow '${missing.id}' ${

@@ -143,11 +143,11 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
     }
     const client = yield* withoutProfile(options)
     const only: Upstream = { name: undefined, client, readOnly: options.readOnly, tokens: [] }
-    return { upstreams: [only], defaultUpstream: only }
+    return { upstreams: [only], defaultUpstream: only, profiles: [] }
   }
   const profiles = yield* Profiles.load(file, process.env)
   const upstreams = yield* Effect.forEach(profiles, (profile) => ofProfile(profile, options.readOnly))
-  return { upstreams, defaultUpstream: yield* Profiles.pick(upstreams, options.profile) }
+  return { upstreams, profiles, defaultUpstream: yield* Profiles.pick(upstreams, options.profile) }
 })
 
 /** Context of its calls: its client, and whether it may be changed. */

@@ -16,15 +16,22 @@ import * as AccessLog from "./accessLog.ts"
 import * as Gate from "./gate.ts"
 import * as Refusal from "./refusal.ts"
 
+const json = "application/json"
+const stream = "text/event-stream"
+
+/** Whether a client takes answers of this type; an event stream only if it names the type. */
+const accepts = (headers: Headers.Headers, type: string) => {
+  const accept = headers["accept"]?.trim() || "*/*"
+  const types = accept.toLowerCase().split(",").map((each) => each.replace(/;.*/s, "").trim())
+  return types.some((each) => each === type || type === json && (each === "*/*" || each === "application/*"))
+}
+
 const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Message, Refusal.Refusal> => {
   if (Array.isArray(body)) {
     return Effect.fail(Refusal.invalid("Send one message per request: MCP has no batches.", Rpc.codes.invalidRequest))
   }
-  const accept = headers["accept"] ?? ""
-  if (!accept.includes("application/json") || !accept.includes("text/event-stream")) {
-    return Effect.fail(
-      Refusal.make(406, "Not Acceptable: Client must accept both application/json and text/event-stream")
-    )
+  if (!accepts(headers, json) && !accepts(headers, stream)) {
+    return Effect.fail(Refusal.make(406, `Not Acceptable: answers are ${json} or ${stream}`))
   }
   const message = Rpc.parse(body)
   return message === undefined
@@ -47,10 +54,10 @@ const events = (respond: Answering) =>
         Stream.encodeText,
         Stream.provideContext(context)
       ),
-      { contentType: "text/event-stream", headers: { "cache-control": "no-cache", "x-accel-buffering": "no" } }
+      { contentType: stream, headers: { "cache-control": "no-cache", "x-accel-buffering": "no" } }
     ))
 
-const json = ({ body, status }: Modern.Answer) => HttpServerResponse.jsonUnsafe(body, { status })
+const whole = ({ body, status }: Modern.Answer) => HttpServerResponse.jsonUnsafe(body, { status })
 
 const loadLegacy = Lazy.load(() => import("../eras/Legacy.ts"))
 
@@ -72,16 +79,17 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
   const isModern = Modern.isModern(message, headers)
   const version = headers["mcp-protocol-version"]
   if (!isModern && version !== undefined && !Versions.supported.includes(version) && method !== "initialize") {
-    return json({ status: 400, body: Rpc.failure(message.id, Versions.unsupported(version)) })
+    return whole({ status: 400, body: Rpc.failure(message.id, Versions.unsupported(version)) })
   }
   const refusal = isModern ? Modern.refusal(message, headers) : undefined
-  if (refusal !== undefined) return json(refusal)
+  if (refusal !== undefined) return whole(refusal)
   if (method === "tools/call") yield* Gate.checkScope(protocol, caller, message.params?.["name"])
   const respond: Answering = isModern
     ? (notify) => Modern.answer(protocol, caller, message, notify)
     : legacy(protocol, caller, message)
   // Progress needs an event stream; otherwise one JSON answer is simpler for proxies.
-  return Versions.metaOf(message)["progressToken"] === undefined
-    ? json(yield* respond(() => undefined))
-    : yield* events(respond)
+  return accepts(headers, stream) &&
+      (Versions.metaOf(message)["progressToken"] !== undefined || !accepts(headers, json))
+    ? yield* events(respond)
+    : whole(yield* respond(() => undefined))
 })

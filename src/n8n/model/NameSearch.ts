@@ -8,6 +8,11 @@ export const contains = (text: string): (name: string) => boolean => {
   return (name) => fold(name).includes(part)
 }
 
+/** Form in which equal names are equal, in any case. */
+export const form = (name: string): string => name.normalize("NFC").trim().toLowerCase()
+
+export const equals = (text: string) => (name: string): boolean => form(name) === form(text)
+
 /** Pattern for n8n's `LIKE` that each name with the text matches; `undefined` if n8n cannot narrow the search. */
 export const pattern = (text: string): string | undefined => {
   const like = text.normalize("NFC").replace(

@@ -4,9 +4,9 @@ import * as Stream from "effect/Stream"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as links from "../../n8n/Links.ts"
 import { cursorAt, isUnsupported, N8nClient, pageAt, positionOf } from "../../n8n/N8nClient.ts"
 import * as References from "../../workflow/References.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })

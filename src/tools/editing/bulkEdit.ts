@@ -12,6 +12,7 @@ import * as Fleet from "../../fleet/Fleet.ts"
 import { Operation } from "../../fleet/Operations.ts"
 import * as Plans from "../../fleet/Plans.ts"
 import * as Deprecated from "../../n8n/Deprecated.ts"
+import * as Links from "../../n8n/Links.ts"
 import * as batches from "../shared/Batches.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
@@ -22,7 +23,8 @@ const optional = Schema.optionalKey
 
 /** `Selection.parameters`, which list_workflows describes. */
 const Select = Schema.Struct({
-  ids: optional(Schema.Array(Schema.String)),
+  ids: optional(Schema.Array(Schema.String.pipe(Links.workflowId))),
+  names: optional(Schema.Array(Schema.String)),
   name: optional(Schema.String),
   tags: optional(Schema.Array(Schema.String)),
   active: optional(Schema.Boolean),
@@ -53,7 +55,7 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; batch",
   description:
-    "Change all selected workflows. dryRun returns grouped changes and a plan; plan applies or continues it; both return its state and what differs on n8n. Undo: workflow_restore(batch).",
+    "Change selected workflows. dryRun returns grouped changes and a plan; plan applies or continues it; both show its state and what differs on n8n. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -17,7 +18,7 @@ const source = (workflowId: string | undefined, workflow: object | undefined) =>
   if (workflow !== undefined && workflowId === undefined) {
     return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [], notes: [] })
   }
-  if (workflow === undefined && workflowId !== undefined && workflowId !== "") return Workflows.open(workflowId)
+  if (workflow === undefined && workflowId !== undefined) return Workflows.open(workflowId)
   return parameters.invalid(
     "workflowId",
     "Pass either workflowId or workflow",
@@ -38,11 +39,14 @@ export const validateWorkflow = Tool.make({
   searchHint: "check, lint, find mistakes, errors before running",
   description: "Check a workflow before writing or publishing. Set missingCredentials first.",
   annotations: Tool.readOnly,
+  // Only a workflow with hundreds of problems has more than a page.
+  unlisted: { offset: "never" },
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    workflowId: parameters.optional(Schema.String, parameters.referenceForms),
+    workflowId: Schema.optionalKey(parameters.reference),
     workflow: parameters.optional(Schema.Record(Schema.String, Schema.Unknown), "Or the workflow itself."),
-    to: parameters.optional(Schema.String, "n8n to upgrade to (3.0): adds breaks.")
+    to: parameters.optional(Schema.String, "n8n to upgrade to (3.0): adds breaks."),
+    offset: parameters.offset("offset", "Problems to skip.")
   }),
   output: Schema.Struct({
     valid: Schema.Boolean,
@@ -56,7 +60,7 @@ export const validateWorkflow = Tool.make({
     /** Breaking changes up to the target release that affect the workflow; present with `to`. */
     breaks: Schema.optionalKey(Schema.Array(Breaks.Brief))
   }),
-  handler: ({ to, workflow, workflowId }) =>
+  handler: ({ offset, to, workflow, workflowId }) =>
     Effect.gen(function*() {
       const target = to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(to))
       const { notes, place, repairs, value } = yield* source(workflowId, workflow)
@@ -71,20 +75,33 @@ export const validateWorkflow = Tool.make({
           ? []
           : "workflow_edit with {op: 'upgrade'} upgrades the outdated nodes with the same meaning."
       ].flat()
+      const problems = [...validation.problems, ...WorkflowValidation.warnings(repairs)]
       return {
         ...validation,
+        total: counts(problems),
         breaks: target === undefined ? undefined : validation.breaks,
         value,
         place,
         notes: [...notes, ...remarks],
-        problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
+        problems: problems.slice(offset)
       }
     }),
-  summarize: ({ breaks, notes, outdated, place, valid, ...findings }) => ({
+  ending: ({ problems, ...rest }) => ({
+    size: problems.length,
+    after: (count) => ({ ...rest, problems: problems.slice(0, count) })
+  }),
+  totals: ({ problems }) => ({ problems: problems.length }),
+  next: ({ offset, to, workflowId }) => (path, count) =>
+    path !== "problems"
+      ? undefined
+      : workflowId === undefined
+      ? `the same call with offset: ${offset + count}`
+      : Hints.call("validate_workflow", { workflowId, to, offset: offset + count }),
+  summarize: ({ breaks, notes, outdated, place, total, valid, ...findings }) => ({
     valid,
     source: place.kind,
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-    counts: counts(findings.problems),
+    counts: total,
     ...editing.findings(findings),
     ...(outdated.length === 0 ? {} : { outdated }),
     ...(breaks === undefined ? {} : { breaks: Breaks.brief(breaks) })

@@ -8,9 +8,9 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import { checkNode, Executions } from "../../executions/Executions.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
+import * as links from "../../n8n/Links.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { compiler, fields, parsePaths, where, wrongExpression } from "../shared/Conditions.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 /** Fails for a node, run or output that the execution does not have. */

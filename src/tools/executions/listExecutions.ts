@@ -8,9 +8,9 @@ import * as Visible from "../../base/Visible.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
+import * as links from "../../n8n/Links.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { cursorAfter, isV1, N8nClient } from "../../n8n/N8nClient.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const Row = Schema.StructWithRest(
@@ -92,7 +92,7 @@ const VersionGroup = Schema.Struct({
   firstFailure: Schema.optionalKey(Failed)
 })
 
-const maxRows = 100
+const maxRuns = 500
 
 const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Triage.Query, redact: boolean) => {
   switch (groupBy) {
@@ -111,10 +111,12 @@ const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Tri
 type Result = Effect.Success<ReturnType<typeof read>>
 
 const remarks = (result: Result) => {
-  const { groupBy, isComplete, nextCursor, note, runs } = result
+  const { groupBy, nextCursor, note, runs } = result
   return ItemView.joinNotes([
-    note === undefined && groupBy !== undefined && !isComplete && nextCursor !== undefined
-      ? `Groups of these ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
+    note === undefined && groupBy !== undefined && nextCursor !== undefined
+      ? `Groups of these ${counted(runs.length, "execution")} only: ${
+        runs.length < maxRuns ? "raise limit or " : ""
+      }continue with cursor.`
       : note,
     ...(groupBy !== "node" ? [] : [
       ItemView.noteAbout(
@@ -176,7 +178,7 @@ export const listExecutions = Tool.make({
     ),
     limit: parameters.optionalInt(
       "limit",
-      { minimum: 1, maximum: 500 },
+      { minimum: 1, maximum: maxRuns },
       "Default 20; with groupBy 200 (node: 50)."
     ),
     raw: parameters.flag("Adds all other fields; with groupBy all groups.")
@@ -198,7 +200,7 @@ export const listExecutions = Tool.make({
     ),
     /** Number of executions in the groups. */
     scanned: Schema.optionalKey(Schema.Int),
-    /** Whether the groups cover as many executions as requested, or all that match from the cursor on. */
+    /** Whether the groups cover all executions that match from the cursor on. */
     complete: Schema.optionalKey(Schema.Boolean),
     nextCursor: Schema.optionalKey(Schema.String),
     url: Schema.optionalKey(Schema.String),
@@ -206,13 +208,6 @@ export const listExecutions = Tool.make({
   }),
   handler: ({ groupBy, limit, raw: _, ...query }) =>
     Effect.gen(function*() {
-      if (groupBy === undefined && limit !== undefined && limit > maxRows) {
-        return yield* parameters.invalid(
-          "limit",
-          `limit must be from 1 to ${maxRows}`,
-          "With groupBy, up to 500 are allowed; nextCursor continues after them."
-        )
-      }
       const { instance, release } = yield* N8nClient
       if (groupBy === "version" && isV1(yield* release)) {
         return yield* parameters.invalid(
@@ -250,7 +245,7 @@ export const listExecutions = Tool.make({
           : result.findings.map(({ workflowId, ...rest }) => ({ workflow: label(workflowId), ...rest })),
         workflows: groupBy === "workflow" ? undefined : workflows,
         scanned: runs.length,
-        complete: isComplete,
+        complete: isComplete && nextCursor === undefined,
         nextCursor,
         hint
       })

@@ -164,6 +164,7 @@ export const retryExecution = Tool.make({
   title: "Retry execution",
   searchHint: "run again, rerun, send requests again, replay",
   description: "Run failed executions again: id, ids, or filters.",
+  empty: { ids: "an empty choice is not all" },
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["execution:retry", "execution:read", "execution:list"],
   partialScopes: {

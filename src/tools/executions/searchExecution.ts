@@ -94,6 +94,7 @@ export const searchExecution = Tool.make({
   searchHint: "find values in execution data, which node, which runs, grep, filter, trace a record",
   description: "Find or list items of one run (id) or many, by text or condition; counts by status and version.",
   annotations: Tool.readOnly,
+  empty: { text: "the text null is searched" },
   scopes: ["execution:read"],
   partialScopes: {
     "execution:list": "several runs",

@@ -12,7 +12,7 @@ export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",
   searchHint: "find workflow JSON files, drafts in the project",
-  description: "List drafts and workflow files; list_workflows lists those on n8n.",
+  description: "List drafts and workflow files.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({

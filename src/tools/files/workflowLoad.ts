@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, obj } from "../../base/Json.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
@@ -30,6 +31,12 @@ export const workflowLoad = Tool.make({
       warnings: repairs.length + notes.length === 0 ? undefined : [...repairs, ...notes]
     })
   },
+  next: ({ workflowIdOrPath }) => (path, count) =>
+    path === "workflowData.nodes"
+      ? Hints.call("get_workflow", { id: workflowIdOrPath, nodes: ["*"], offset: count })
+      : path.startsWith("workflowData.connections")
+      ? Hints.call("get_workflow_connections", { id: workflowIdOrPath })
+      : undefined,
   message: ({ source, workflowId }) => ({
     en: `Loaded ${source === "n8n" ? "workflow " : ""}'${workflowId}'`,
     ja: "ワークフローを読み込みました"

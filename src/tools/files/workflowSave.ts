@@ -39,13 +39,13 @@ export const workflowSave = Tool.make({
   name: "workflow_save",
   title: "Save workflow to file",
   searchHint: "export, write, back up a workflow or a version of it as JSON",
-  description: "Write a workflow to a file, for example one from n8n. Undo: workflow_restore.",
+  description: "Write a workflow to a file. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    workflowId: Schema.String.annotate({ description: "Workflow to write." }),
+    workflowId: parameters.referenceFor("workflowId", "Workflow to write."),
     workflowData: Schema.optionalKey(writing.jsonObject("Or the workflow itself.")),
-    filePath: parameters.required("File path", ".json path under the files root, or draft.")
+    filePath: parameters.workflowFile
   }),
   output: Schema.Struct({ filePath: Schema.String, warnings: Schema.optionalKey(Schema.Array(Schema.String)) }),
   handler: ({ filePath, workflowData, workflowId }) =>

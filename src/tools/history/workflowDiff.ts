@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -44,19 +46,20 @@ const hasSettings = (reference: string) => {
   return version === undefined || version === Reference.published || Reference.isSnapshot(version)
 }
 
+const everyNode = "*"
+
 export const workflowDiff = Tool.make({
   name: "workflow_diff",
   title: "Compare workflows",
   app: page.app,
   searchHint: "what changed, difference, compare versions, draft and published, file and n8n, which change broke it",
-  description:
-    "Show how workflow b differs from a. Without b: a version and the current workflow, or published and draft.",
+  description: "Show how workflow b differs from a. Default: the current workflow, or published and draft.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    a: parameters.required("a", parameters.referenceForms),
-    b: parameters.optional(Schema.String, "Same forms."),
-    node: parameters.optional(Schema.String, "Show only this node, in full.")
+    a: parameters.referenceFor("a"),
+    b: Schema.optionalKey(parameters.referenceFor("b", "Same forms.")),
+    node: parameters.optional(Schema.String, "Show only this node, in full; *: all.")
   }),
   output: Schema.Struct({
     from: Schema.String,
@@ -72,11 +75,12 @@ export const workflowDiff = Tool.make({
         Workflows.document(to, b === undefined ? "a" : "b")
       ], { concurrency: 2 })
       const names = [...namesIn(after.workflow), ...namesIn(before.workflow)]
-      if (node !== undefined && !names.includes(node)) {
-        return yield* parameters.invalid("node", `Neither workflow has a node '${node}'`, suggestion(node, names))
+      const only = node === everyNode ? undefined : node
+      if (only !== undefined && !names.includes(only)) {
+        return yield* parameters.invalid("node", `Neither workflow has a node '${only}'`, suggestion(only, names))
       }
       const isOther = before.workflow["id"] !== after.workflow["id"]
-      const view = yield* differences.view(before.workflow, after.workflow, { isOther, node })
+      const view = yield* differences.view(before.workflow, after.workflow, { isOther, node: only })
       const isKnown = view.settings !== "same" || hasSettings(from) && hasSettings(to)
       return {
         from,
@@ -91,7 +95,11 @@ export const workflowDiff = Tool.make({
     defined({ from, to, ...view, note: notes.length === 0 ? undefined : notes.join(" ") }),
   view: ({ after, before }) => page.view(after, { _tag: "Difference", before }),
   message: ({ from, to }) => ({ en: `From '${from}' to '${to}'`, ja: "ワークフローを比較しました" }),
-  next: ({ a, b, node }, data) => (path) =>
-    node === undefined && path.startsWith("nodes") ? differences.oneNode({ a, b }, data, path) : undefined,
+  next: ({ a, b, node }, { nodes }) => (path, count) => {
+    if (!path.startsWith("nodes") || node !== undefined && node !== everyNode) return undefined
+    const place = JsonPath.parse(path)?.[1]
+    const next = node === undefined ? everyNode : nodes[typeof place === "number" ? place : count]?.node
+    return next && Hints.call("workflow_diff", { a, b, node: next })
+  },
   budget: (_, { node }) => node === undefined ? differences.budget(2_200) : {}
 })

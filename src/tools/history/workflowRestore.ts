@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -79,6 +80,9 @@ const restore = Effect.fnUntraced(function*(
   const written = yield* store.update(id, { ...parts, settings }, { ...options, ...(isRetagged ? { tags } : {}) })
   return { ...written, warnings: [...written.warnings, ...warnings] }
 })
+
+const whole = (id: string, version: string) =>
+  Hints.call("workflow_diff", { a: id, b: Reference.format(id, version), node: "*" })
 
 const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) =>
   current === undefined
@@ -176,7 +180,7 @@ export const workflowRestore = Tool.make({
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.anyWorkflowId),
     version: Schema.optionalKey(parameters.required("Version", "From workflow_history.")),
-    batch: parameters.optional(Schema.String, "plan of bulk_edit to undo, instead of id and version."),
+    batch: parameters.optional(Schema.String, "Or plan of bulk_edit: undo it."),
     dryRun: writing.dryRun,
     confirm: writing.confirm
   }),
@@ -212,13 +216,7 @@ export const workflowRestore = Tool.make({
       ? { en: `Would restore ${what}`, ja: "復元の内容を確認しました" }
       : { en: `Restored ${what}`, ja: "ワークフローを復元しました" }
   },
-  next: ({ id, version }, { difference = {} }) => (path) =>
-    id === undefined || version === undefined
-      ? undefined
-      : differences.oneNode(
-        { a: id, b: Reference.format(id, version) },
-        difference as Partial<differences.Difference>,
-        path
-      ),
+  next: ({ id, version }) => (path) =>
+    id === undefined || version === undefined || !path.startsWith("difference") ? undefined : whole(id, version),
   budget: (_, { dryRun }) => dryRun ? differences.budget(2_600, "difference.") : {}
 })

@@ -14,9 +14,9 @@ import type { Executions } from "../../executions/Executions.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as facts from "../../n8n/InstanceFacts.ts"
+import * as links from "../../n8n/Links.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as Since from "../../watch/Since.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 /** Maximum number of lookups of names of deleted workflows. */

@@ -6,8 +6,8 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as links from "../../n8n/Links.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const Row = Schema.Struct({

@@ -4,6 +4,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Audit from "../../fleet/Audit.ts"
+import * as links from "../../n8n/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as Findings from "./Findings.ts"
 
@@ -20,7 +21,9 @@ export const audit = Tool.make({
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { [Audit.scope]: "n8n's own audit" },
   input: Schema.Struct({
-    workflowId: parameters.optional(Schema.String, "Only this workflow."),
+    workflowId: Schema.optionalKey(
+      Schema.String.annotate({ description: "Only this workflow." }).pipe(links.workflowId)
+    ),
     only: parameters.optional(Schema.Array(Schema.String), "Checks by name."),
     except: parameters.optional(Schema.Array(Schema.String), "Not these."),
     severity: parameters.optional(Schema.Literals(Audit.severities), "Or worse."),

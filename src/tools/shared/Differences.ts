@@ -57,17 +57,6 @@ export const view = Effect.fnUntraced(function*(
   return data as Difference
 })
 
-/** Call that shows in full the node whose fields end at a path, or the first that has some. */
-export const oneNode = (
-  sides: { readonly a: string; readonly b?: string | undefined },
-  { nodes = [] }: { readonly nodes?: Difference["nodes"] },
-  path: string
-): string => {
-  const index = JsonPath.parse(path)?.find(Predicate.isNumber)
-  const node = nodes[index ?? -1] ?? nodes.find(({ fields = [] }) => fields.length > 0)
-  return Hints.call("workflow_diff", { ...sides, node: node?.node })
-}
-
 /** Budget of a difference below a path: fields are shortened first, then omitted; all changed nodes are named. */
 export const budget = (total: number, path = ""): Minimize.Budget => ({
   total,

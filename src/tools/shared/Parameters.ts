@@ -1,15 +1,18 @@
 /** Parameters shared by several tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Links from "../../n8n/Links.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
 export { invalid } from "../../base/Errors.ts"
+
+const ifMissing = (name: string) => ({ messageMissingKey: `${name} is required` })
 
 /** Required text; the error for a missing or empty one has the wording of the earlier servers. */
 export const required = (name: string, description: string) =>
   Schema.String.check(Schema.isMinLength(1, { message: `${name} is required` }))
     .annotate({ description })
-    .pipe(Schema.annotateKey({ messageMissingKey: `${name} is required` }))
+    .pipe(Schema.annotateKey(ifMissing(name)))
 
 export const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema.annotate({ description }))
@@ -19,34 +22,36 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
   message: "A version cannot be changed: use the id alone; workflow_restore(id, version) restores a version"
 })
 
-export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
+const workflowFor = (description: string, name = "Workflow ID") =>
+  required(name, description).pipe(Reference.reading, Schema.annotateKey(ifMissing(name)))
+
+export const workflowId = workflowFor("Id or name.").check(writable)
 
 /** Reference to a workflow, not to one of its versions. */
-export const anyWorkflowId = required("Workflow ID", "Id, file or draft.").check(writable)
-
-export const referenceForms = "Id (@published, @VERSION), file or draft."
+export const anyWorkflowId = workflowFor("Id, name or file.").check(writable)
 
 /** Reference to a workflow or one of its versions; `Reference` parses it. */
-export const reference = required("Workflow ID", referenceForms)
+export const referenceFor = (name: string, description = "Id or name (@published, @VERSION), file.") =>
+  workflowFor(description, name)
+
+export const reference = referenceFor("Workflow ID")
 
 export const workflowFile = required("File path", "Path (.json) or draft.")
 
+const isExecutionId = (message: string) => Schema.isPattern(/^\d+$/, { message })
+
 export const executionIdFor = (description: string) =>
-  Schema.String
-    .annotate({ description })
-    .check(
-      Schema.isMinLength(1, { message: "Execution ID is required" }).abort(),
-      Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as in list_executions" })
-    )
-    .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
+  required("Execution ID", description).pipe(Links.executionId, Schema.annotateKey(ifMissing("Execution ID"))).check(
+    isExecutionId("Execution ID must be digits, as in list_executions")
+  )
 
 export const executionId = executionIdFor("From list_executions.")
 
 export const executionIds = (name: string, maximum: number, description: string) =>
   Schema.optionalKey(
     Schema.Array(
-      Schema.String.check(
-        Schema.isPattern(/^\d+$/, { message: `each of ${name} must be the digits of an execution's id` })
+      Schema.String.pipe(Links.executionId).check(
+        isExecutionId(`each of ${name} must be the digits of an execution's id`)
       )
     ).check(
       Schema.isBetweenLength(1, maximum, {

@@ -7,11 +7,11 @@ import type * as Errors from "../../base/Errors.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as links from "../../n8n/Links.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Dependent } from "../../workflows/Publication.ts"
 import * as ReferenceProblems from "../../workflows/ReferenceProblems.ts"
 import type { Written } from "../../workflows/store/WorkflowStore.ts"
-import * as links from "./Links.ts"
 import * as parameters from "./Parameters.ts"
 
 /** Answer of a write; `raw` adds the workflow as n8n returned it. */
@@ -157,6 +157,6 @@ export const nodes = Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).
 
 export const connections = jsonObject("By source node's name: {A: {main: [[{node: 'B', type: 'main', index: 0}]]}}.")
 
-export const settings = Schema.optionalKey(jsonObject("Omitted ones keep their value."))
+export const settings = Schema.optionalKey(jsonObject("Workflow settings."))
 
 export const tags = (description: string) => Schema.optionalKey(Schema.Array(Schema.String).annotate({ description }))

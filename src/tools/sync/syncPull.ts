@@ -17,6 +17,7 @@ export const syncPull = Tool.make({
   searchHint: "export all workflows into git, back up n8n into files, workflows as code",
   description: "Write new or changed workflows of n8n to a folder, one file each. Changed files stay.",
   annotations: Tool.destructive,
+  empty: { only: "an empty choice is not all" },
   scopes: ["workflow:list", "workflow:read"],
   input: Schema.Struct({
     folder: entries.folder,

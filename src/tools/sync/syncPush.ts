@@ -19,6 +19,7 @@ export const syncPush = Tool.make({
   description:
     "Write new or changed workflows of a folder to n8n, unpublished (before n8n 2.40, active ones change immediately). Undo: workflow_restore.",
   annotations: Tool.destructive,
+  empty: { only: "an empty choice is not all" },
   scopes: ["workflow:list", "workflow:read", "workflow:create", "workflow:update"],
   input: Schema.Struct({ folder: entries.folder, only: entries.only, dryRun: writing.dryRun }),
   output: entries.Output,

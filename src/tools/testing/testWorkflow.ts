@@ -8,6 +8,7 @@ import { CallContext } from "../../base/CallContext.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as ItemView from "../../executions/ItemView.ts"
+import * as Links from "../../n8n/Links.ts"
 import * as CaseSet from "../../trials/CaseSet.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
@@ -88,7 +89,7 @@ const pins = Schema.optionalKey(
 const Case = Schema.Struct({
   name: Schema.optionalKey(Schema.String),
   testData: Schema.optionalKey(Schema.Json),
-  replay: Schema.optionalKey(Schema.String),
+  replay: Schema.optionalKey(Schema.String.pipe(Links.executionId)),
   pins: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 })
 
@@ -137,7 +138,7 @@ export const testWorkflow = Tool.make({
         description: "Several tests instead of one."
       })
     ),
-    against: parameters.optional(Schema.String, "Compare with this version (ID@published)."),
+    against: Schema.optionalKey(parameters.referenceFor("against", "Compare with this version (ID@published).")),
     show: Schema.optionalKey(
       Schema.Struct({
         nodes: Schema.optionalKey(Schema.Array(Schema.String)),

@@ -68,7 +68,7 @@ export const workflowProve = Tool.make({
   annotations: Tool.additive,
   scopes: testWorkflow.scopes,
   input: Schema.Struct({
-    workflowId: parameters.optional(Schema.String.check(Schema.isMinLength(1)), parameters.referenceForms),
+    workflowId: Schema.optionalKey(parameters.reference),
     batch: parameters.optional(Schema.String, "Or plan of bulk_edit: all."),
     last: parameters.optionalInt(
       "last",

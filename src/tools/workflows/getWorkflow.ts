@@ -10,14 +10,15 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Graph from "../../workflow/Graph.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const NodeSummary = Schema.Struct({
   id: Schema.optionalKey(Schema.String),
   name: Schema.String,
   type: Schema.String,
+  typeVersion: Schema.optionalKey(Schema.Finite),
   position: Schema.optionalKey(Schema.Array(Schema.Finite)),
   disabled: Schema.optionalKey(Schema.Boolean)
 })
@@ -58,40 +59,53 @@ const pick = (id: string, { nodes }: Pick<Workflow.Workflow, "nodes">, wanted: R
 }
 
 const summaryOf = (node: Workflow.Node) =>
-  defined({ ...Struct.pick(node, ["id", "name", "type", "position"]), disabled: node.disabled === true || undefined })
+  defined({
+    ...Struct.pick(node, ["id", "name", "type", "typeVersion", "position"]),
+    disabled: node.disabled === true || undefined
+  })
 
-/** `GET /workflows/{id}`, without parameters unless `nodes` names nodes. */
+/** `GET /workflows/{id}`, without parameters unless `nodes` names nodes; a page of nodes comes with its connections. */
 export const getWorkflow = Tool.make({
   name: "get_workflow",
   title: "Get workflow",
   searchHint: "show, open, read a workflow, node parameters, settings",
-  description: "Read a workflow's facts; raw adds its structure, nodes whole nodes.",
+  description: "Read a workflow's facts; nodes adds whole nodes and their connections, raw the structure.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
-    nodes: parameters.optional(Schema.Array(Schema.String), "Nodes to return in full; ['*']: all."),
+    nodes: parameters.optional(Schema.Array(Schema.String), "By name; ['*']: all."),
     raw: parameters.flag("Adds nodes (without parameters), connections, settings."),
+    offset: parameters.offset("offset", "Nodes to skip."),
     textFrom: parameters.textFrom
   }),
   output: Output,
-  handler: ({ id, nodes, raw }) =>
+  handler: ({ id, nodes, offset, raw }) =>
     Effect.gen(function*() {
       const { instance } = yield* N8nClient
       const { notes, place, version, workflow } = yield* Workflows.read(id)
       const graph = Graph.make(workflow.connections)
+      const chosen = nodes !== undefined ? yield* pick(id, workflow, nodes) : raw ? workflow.nodes : []
       return {
         graph,
         workflow,
         place,
         notes,
-        whole: nodes === undefined ? undefined : yield* pick(id, workflow, nodes),
-        url: place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined,
-        namesOf: yield* OutputNames.forNodes(raw ? Graph.withPorts(graph, workflow.nodes) : [])
+        page: chosen.slice(offset),
+        url: Reference.url(instance, place, version),
+        namesOf: yield* OutputNames.forNodes(chosen.length > 0 ? Graph.withPorts(graph, workflow.nodes) : [])
       }
     }),
-  summarize: ({ graph, namesOf, notes, place, url, whole, workflow }, { id, raw }) =>
-    defined({
+  ending: ({ page, ...rest }) => ({
+    size: page.length,
+    after: (count) => ({ ...rest, page: page.slice(0, count) })
+  }),
+  totals: ({ page }) => ({ nodes: page.length }),
+  summarize: ({ graph, namesOf, notes, page, place, url, workflow }, { id, nodes, raw }) => {
+    const links = nodes === undefined
+      ? page.flatMap(({ name }) => graph.out(name))
+      : Graph.around(graph, page.map(({ name }) => name))
+    return defined({
       id: place.kind === "n8n" ? workflow.id : id,
       name: workflow.name,
       active: workflow.active,
@@ -105,11 +119,15 @@ export const getWorkflow = Tool.make({
       url,
       createdAt: raw ? workflow.createdAt : undefined,
       updatedAt: raw ? workflow.updatedAt : undefined,
-      nodes: (whole as ReadonlyArray<typeof WholeNode.Type> | undefined) ??
-        (raw ? workflow.nodes.map(summaryOf) : undefined),
-      connections: raw ? Graph.simplify(graph, workflow.nodes, namesOf) : undefined,
+      nodes: nodes !== undefined
+        ? page as ReadonlyArray<typeof WholeNode.Type>
+        : raw
+        ? page.map(summaryOf)
+        : undefined,
+      connections: raw || nodes !== undefined ? Graph.simplify(graph, links, workflow.nodes, namesOf) : undefined,
       settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
-    }),
+    })
+  },
   budget: ({ nodes }, { id, textFrom }) => ({
     texts: {
       from: textFrom ?? 0,
@@ -121,6 +139,8 @@ export const getWorkflow = Tool.make({
     }
   }),
   message: ({ id }) => ({ en: `Workflow '${id}'`, ja: "ワークフローを取得しました" }),
-  next: ({ id }) => (path) =>
-    path === "nodes" ? `get_workflow(id: '${id}', nodes: [names from get_workflow_connections])` : undefined
+  next: ({ id, nodes, offset, raw }) => (path, count) =>
+    path === "nodes"
+      ? Hints.call("get_workflow", { id, nodes, raw: raw || undefined, offset: offset + count })
+      : undefined
 })

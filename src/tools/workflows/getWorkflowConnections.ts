@@ -1,12 +1,15 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import * as Mermaid from "../../workflow/Mermaid.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
@@ -27,6 +30,9 @@ const GraphNode = Schema.Struct({
     )
   )
 })
+
+/** Call that returns the nodes after the first ones, with their connections. */
+const rest = (id: string, count: number) => Hints.call("get_workflow", { id, raw: true, offset: count })
 
 /** `GET /workflows/{id}` as a graph of nodes and their ports. */
 export const getWorkflowConnections = Tool.make({
@@ -61,21 +67,29 @@ export const getWorkflowConnections = Tool.make({
       const { connections, name, nodes } = workflow
       const graph = Graph.make(connections)
       const namesOf = yield* OutputNames.forNodes(format === "mermaid" ? nodes : Graph.withPorts(graph, nodes))
-      const url = place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined
-      return { connections, graph, name, nodes, notes, place, url, namesOf, workflow }
+      const url = Reference.url(instance, place, version)
+      return { connections, graph, name, page: nodes, nodes, notes, place, url, namesOf, workflow }
     }),
-  summarize: ({ connections, graph, name, namesOf, nodes, notes, place, url }, { format, id, raw }) => ({
-    id,
-    ...(place.kind === "n8n" ? {} : { source: place.kind }),
-    name,
-    ...(format === "mermaid"
-      ? { mermaid: Mermaid.flowchart(nodes, connections, namesOf) }
-      : { graph: Graph.neighbours(graph, nodes, namesOf) }),
-    ...(raw ? { rawConnections: connections } : {}),
-    ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-    ...(format === "mermaid" && url !== undefined ? { url } : {})
-  }),
+  ending: (raw) => ({ size: raw.page.length, after: (count) => ({ ...raw, page: raw.page.slice(0, count) }) }),
+  totals: ({ page }) => ({ graph: page.length }),
+  summarize: ({ connections, graph, name, namesOf, nodes, notes, page, place, url }, { format, id, raw }) => {
+    const isDrawn = format === "mermaid"
+    return defined({
+      id,
+      source: place.kind === "n8n" ? undefined : place.kind,
+      name,
+      mermaid: isDrawn ? Mermaid.flowchart(page, connections, namesOf) : undefined,
+      graph: isDrawn ? undefined : Graph.neighbours(graph, page, namesOf),
+      rawConnections: raw ? connections : undefined,
+      note: ItemView.joinNotes([
+        ...notes,
+        isDrawn && page.length < nodes.length &&
+        `Only the first ${page.length} of ${nodes.length} nodes are drawn: ${rest(id, page.length)} has the others.`
+      ]),
+      url: isDrawn ? url : undefined
+    })
+  },
   view: ({ workflow }) => page.view(workflow),
   message: ({ id }) => ({ en: `Connections of '${id}'`, ja: "ワークフロー接続情報を取得しました" }),
-  next: ({ id }) => (path) => path === "graph" ? `get_workflow_connections(id: '${id}', format: 'mermaid')` : undefined
+  next: ({ id }) => (path, count) => path === "graph" ? rest(id, count) : undefined
 })

@@ -7,9 +7,9 @@ import * as Visible from "../../base/Visible.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Columns from "../../fleet/Columns.ts"
 import * as Selection from "../../fleet/Selection.ts"
+import * as links from "../../n8n/Links.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 /** Fields of a use (`node`, `path`, `value`) or of a run (`id`, `status`, `at`). */
@@ -43,16 +43,16 @@ export const listWorkflows = Tool.make({
   searchHint:
     "automations, find a workflow by name, tag, active; where is a node, credential, sub-workflow or webhook used",
   isEntry: true,
-  description: "Find workflows by name, tag, state or what they use. Start here to get a workflow's id.",
+  description: "Find workflows by name, tag, state or use.",
   annotations: Tool.readOnly,
   // Callers use cursor instead of offset.
   unlisted: { offset: "never", project: "onRequest" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
-    ...Selection.conditions,
+    ...Selection.parameters,
     show: parameters.optional(Schema.Array(Schema.Literals(Columns.columns)), "Columns."),
     project: parameters.project,
-    limit: parameters.limit,
+    limit: parameters.optionalInt("limit", { minimum: 1, maximum: 100 }, "Rows.", Selection.defaultLimit),
     offset: parameters.rowOffset,
     cursor: parameters.cursor,
     raw: parameters.flag("Adds archived workflows, tags and dates.")
@@ -60,6 +60,8 @@ export const listWorkflows = Tool.make({
   output: Schema.Struct({
     count: Schema.Int,
     workflows: Schema.Array(Row),
+    /** Of ids and names, those that select nothing: `{id, why}`. */
+    missing: Schema.optionalKey(Schema.Array(Texts)),
     /** Number of workflows searched for `uses`. */
     scanned: Schema.optionalKey(Schema.Int),
     /** Names of the error workflows, by id. */
@@ -70,7 +72,7 @@ export const listWorkflows = Tool.make({
   }),
   handler: ({ project, raw, show = [], ...rest }) =>
     Effect.gen(function*() {
-      const page = yield* Selection.page(rest, {
+      const page = yield* Selection.listed(rest, {
         ...rest,
         archived: raw,
         projectId: project,
@@ -93,7 +95,7 @@ export const listWorkflows = Tool.make({
       isPartial: false
     })
   }),
-  summarize: ({ isPartial, names, nextCursor, note, rows, scanned, selected, url }, { raw, uses, without }) =>
+  summarize: ({ isPartial, missing, names, nextCursor, note, rows, scanned, selected, url }, { raw, uses, without }) =>
     defined({
       count: selected.length,
       workflows: selected.map(({ uses, workflow }, index) => ({
@@ -111,6 +113,7 @@ export const listWorkflows = Tool.make({
         })),
         ...rows[index]
       })),
+      missing: missing.length === 0 ? undefined : missing.map((each) => ({ ...each })),
       scanned: uses === undefined && without === undefined ? undefined : scanned,
       nextCursor,
       errorWorkflows: names,

@@ -10,16 +10,16 @@ export const updateWorkflow = Tool.make({
   name: "update_workflow",
   title: "Update workflow",
   searchHint: "change, modify, rename a workflow, its nodes, settings, tags",
-  description:
-    "Change a workflow: what you omit keeps its value. A published one is published again. Undo: workflow_restore.",
+  description: "Change a workflow: omitted parts stay. A published one is published again. Undo: workflow_restore.",
   annotations: Tool.destructive,
+  empty: { nodes: "removes all nodes", tags: "removes all tags" },
   scopes: ["workflow:update", "workflow:read"],
   input: Schema.Struct({
     id: parameters.workflowId,
     name: parameters.optional(Schema.String, "New name."),
     nodes: parameters.optional(
       writing.nodes,
-      "All nodes; one without credentials keeps its own, credentials: {} removes them."
+      "All nodes; credentials stay unless {}."
     ),
     connections: parameters.optional(writing.connections, "All connections."),
     settings: writing.settings,

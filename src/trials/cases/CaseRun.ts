@@ -131,7 +131,7 @@ const defaultTimeout = 60_000
 
 const referenceIn = Effect.fnUntraced(function*(file: string, workflow: string) {
   const path = yield* Path.Path
-  return Reference.parse(workflow).place.kind === "file" ? path.resolve(path.dirname(file), workflow) : workflow
+  return Reference.fileIn(workflow) === undefined ? workflow : path.resolve(path.dirname(file), workflow)
 })
 
 /** Refuses names of missing nodes, which would count as nodes without output. */
@@ -149,15 +149,19 @@ const checkNames = Effect.fnUntraced(function*(workflowId: string, { expect }: T
 const tested = Effect.fnUntraced(function*(file: string, { redacts, update }: Options) {
   const caseFile = yield* read(file)
   const { expect = {}, replay, testData, timeout = defaultTimeout, workflow, ...rest } = caseFile.testCase
-  const workflowId = yield* referenceIn(file, workflow)
-  yield* checkNames(workflowId, caseFile.testCase)
-  const { execution, notRun, timedOut, upgraded } = yield* WorkflowTesting.run(workflowId, {
-    ...rest,
-    testData,
-    replay: replay === undefined ? undefined : String(replay),
-    timeout,
-    mode: "copy"
-  })
+  const { execution, notRun, timedOut, upgraded } = yield* Reference.resolve(
+    yield* referenceIn(file, workflow),
+    Effect.fnUntraced(function*(workflowId) {
+      yield* checkNames(workflowId, caseFile.testCase)
+      return yield* WorkflowTesting.run(workflowId, {
+        ...rest,
+        testData,
+        replay: replay === undefined ? undefined : String(replay),
+        timeout,
+        mode: "copy"
+      })
+    })
+  )
   if (timedOut) {
     const ran = [...execution.runs.keys()].join(", ") || "nothing"
     const reason = `It was stopped after ${timeout} ms; until then ran: ${ran}`

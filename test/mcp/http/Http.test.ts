@@ -252,6 +252,40 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       }
     }))
 
+  it.effect("a client gets what it accepts: JSON, and a stream only where it names one", () =>
+    Effect.gen(function*() {
+      const { url } = yield* served()
+      const call = (meta: object) => ({ name: "list_workflows", arguments: { limit: 1 }, ...meta })
+      const eras = [
+        (meta: object) => [rpc("tools/call", call(meta)), {}] as const,
+        (meta: object) => {
+          const message = modernRequest("tools/call", call(meta))
+          return [message, headersOf(message)] as const
+        }
+      ]
+      const [json, stream] = ["application/json", "text/event-stream"]
+      const cases = [
+        ["*/*", json, json],
+        ["", json, json],
+        ["application/json", json, json],
+        ["application/*;q=0.8", json, json],
+        ["text/html, APPLICATION/JSON; charset=utf-8", json, json],
+        [accept, json, stream],
+        [`*/*, ${stream}`, json, stream],
+        [stream, stream, stream]
+      ] as const
+      for (const era of eras) {
+        for (const [accept, plain, withProgress] of cases) {
+          for (const [meta, type] of [[{}, plain], [{ _meta: { progressToken: 1 } }, withProgress]] as const) {
+            const [message, headers] = era(meta)
+            const answer = yield* post(`${url}/mcp`, message, { ...headers, accept })
+            assert.strictEqual(answer.status, 200, answer.text)
+            assert.strictEqual(answer.headers.get("content-type"), type, `${accept} ${JSON.stringify(meta)}`)
+            assert.include(answer.text, "structuredContent")
+          }
+        }
+      }
+    }))
   it.effect("a request that is not a call gets a JSON error that says what to do", () =>
     Effect.gen(function*() {
       const { url } = yield* served()
@@ -270,7 +304,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
         ["/mcp/tools", {}, 405],
         ["/mcp", { method: "POST", body: "{}" }, 415],
         ["/mcp", { method: "POST", headers: { "content-type": "application/jsonx", accept }, body: "{}" }, 415],
-        ["/mcp", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(call) }, 406],
+        ["/mcp", { method: "POST", headers: { ...json, accept: "text/html" }, body: JSON.stringify(call) }, 406],
         ["/mcp", { method: "POST", headers: json, body: "" }, 400],
         ["/mcp", { method: "POST", headers: json, body: "{\"jsonrpc\":" }, 400],
         ["/mcp", { method: "POST", headers: json, body: "{}" }, 400],

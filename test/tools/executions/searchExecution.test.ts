@@ -108,7 +108,6 @@ describe("search_execution", () => {
       assert.strictEqual(forbidden._tag, "ValidationError")
       for (
         const where of [
-          "",
           "process.exit()",
           "fetch('x')",
           "$('Orders').first()",

@@ -169,8 +169,15 @@ describe("workflow_diff", () => {
         shown.map(({ node }) => node),
         nodes("").map(({ name }) => name)
       )
-      const next = `workflow_diff(a: '${a}', b: '${b}', node: 'Step 0')`
+      const next = `workflow_diff(a: '${a}', b: '${b}', node: '*')`
       assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes[].fields", total: 25, next })
+      const whole = yield* tools.workflowDiff.run({ a, b, node: "*" })
+      const rest = obj(obj(whole.data)?.["_truncated"])
+      assert.deepInclude(rest, { path: "nodes", total: 25 })
+      const count = Number(rest?.["kept"])
+      assert.isAbove(count, 5)
+      assert.deepStrictEqual(obj(whole.data)?.["nodes"], shown.slice(0, count))
+      assert.strictEqual(rest?.["next"], `workflow_diff(a: '${a}', b: '${b}', node: 'Step ${count}')`)
       const { nodes: [only] } = yield* diff({ a, b, node: "Step 3" })
       const text = only?.fields?.[0]?.diff ?? ""
       assert.lengthOf(text.split("\n"), 121)

@@ -136,7 +136,7 @@ describe("node_get of several types", () => {
         for (
           const [args, field] of [
             [{}, "type"],
-            [{ types: [] }, "types"],
+            [{ types: [] }, "type"],
             [{ types: Array.from({ length: 9 }, () => http) }, "types"],
             [{ types: [http], type: http }, "type"],
             [{ types: [http], resource: "x" }, "resource"]

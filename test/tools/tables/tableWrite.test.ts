@@ -145,7 +145,7 @@ describe("table_write", () => {
           [{ op: "update", where: "qty < 3", set: { apiToken: "[redacted]" } }, "contains the placeholder"],
           [{ op: "update", where: "qty < 3", set: { qyt: 1 } }, "no column 'qyt'"],
           [{ op: "insert", rows: [{ id: 3 }] }, "no column 'id'"],
-          [{ op: "insert", rows: [] }, "rows is empty"],
+          [{ op: "insert", rows: [] }, "insert needs rows"],
           [{ op: "create" }, "create needs columns"],
           [{ op: "restore" }, "restore needs version"],
           [{ op: "dropColumn", column: "nope" }, "no column 'nope'"]

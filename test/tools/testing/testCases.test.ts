@@ -92,13 +92,11 @@ describe("test_workflow", () => {
       assert.include(compared["hint"], "A call with one case shows it in full")
     }, { seed, runs: running() }))
 
-  it.effect("takes 20 cases, and refuses none, more, and a live workflow", () =>
+  it.effect("takes 20 cases, and refuses more, and a live workflow", () =>
     inMemory(function*(api) {
       assert.lengthOf(arr((yield* test({ cases: cases(20) }))["logs"]), 20)
       const before = cost(yield* api.requests)
-      for (const more of [{ cases: cases(21) }, { cases: [] }]) {
-        assert.match((yield* Effect.flip(test(more))).message, /cases/)
-      }
+      assert.match((yield* Effect.flip(test({ cases: cases(21) }))).message, /cases/)
       const live = yield* Effect.flip(test({ cases: cases(1), mode: "live" }))
       assert.deepInclude(live, { _tag: "ValidationError", field: "mode" })
       assert.deepStrictEqual(cost(yield* api.requests), before)

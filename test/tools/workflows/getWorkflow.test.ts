@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Services from "../../../src/app/Services.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -20,6 +21,25 @@ layer(demo)("get_workflow", (it) => {
       assert.property(nodes?.[0], "parameters")
       const all = yield* tools.getWorkflow.call({ id, nodes: ["*"] })
       assert.strictEqual(all.nodes?.length, all.nodeCount)
+    }))
+
+  it.effect("returns all connections of the requested nodes, in both directions, with their ports", () =>
+    Effect.gen(function*() {
+      const { connections: all } = yield* tools.getWorkflow.call({ id, raw: true })
+      const { graph = [] } = yield* tools.getWorkflowConnections.call({ id })
+      const node = graph.find(({ inputs, outputs }) => inputs.length > 0 && outputs.length > 0)?.node ?? ""
+      const { connections } = yield* tools.getWorkflow.call({ id, nodes: [node] })
+      const links = (some: unknown) =>
+        Object.entries(obj(some) ?? {}).flatMap(([from, out]) => arr(out).map((link): Obj => ({ from, ...obj(link) })))
+      assert.isAbove(links(connections).length, 1)
+      assert.sameDeepMembers(links(connections), links(all).filter(({ from, to }) => from === node || to === node))
+    }))
+
+  it.effect("has the version of each node's type with raw, and nothing of n8n's copies or owners", () =>
+    Effect.gen(function*() {
+      const data = yield* tools.getWorkflow.call({ id, raw: true })
+      assert.isTrue(arr(data.nodes).every((node) => typeof obj(node)?.["typeVersion"] === "number"))
+      for (const key of ["shared", "activeVersion", "pinData", "staticData"]) assert.notProperty(data, key)
     }))
 
   it.effect("names the nearest node when one does not exist", () =>

@@ -41,6 +41,40 @@ layer(FakeN8n.layer(seed))("list_workflows", (it) => {
       assert.deepStrictEqual(yield* ids({ tags: ["shop", "weekly"] }), ["c"])
     }))
 
+  it.effect("answers ids and names in one call, and names what is not there", () =>
+    Effect.gen(function*() {
+      const { missing, nextCursor, workflows } = yield* tools.listWorkflows.call({
+        ids: ["c", "b", "https://n8n.example.test/workflow/c", "zz"],
+        names: ["oRDERS", "Old orders", "Order", "reports"]
+      })
+      assert.deepStrictEqual(workflows.map(({ id }) => id), ["c", "a"])
+      assert.isUndefined(nextCursor)
+      assert.deepStrictEqual(missing, [
+        { id: "b", why: "archived" },
+        { id: "zz", why: "unknown" },
+        { id: "Old orders", why: "archived" },
+        { id: "Order", why: "unknown" }
+      ])
+      assert.deepStrictEqual(yield* ids({ ids: ["b"], raw: true }), ["b"])
+      assert.deepStrictEqual(yield* ids({ ids: ["a", "c"], active: true }), ["a"])
+    }))
+
+  it.effect("continues a page of ids and names, and answers as many as there are", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 60 }, (_, index) => entry(`m${index}`, `Many ${index}`))
+      const names = many.map(({ name }) => name)
+      const all = yield* tools.listWorkflows.call({ names }).pipe(
+        Effect.provide(FakeN8n.layer({ workflows: many, executions: [] }))
+      )
+      assert.strictEqual(all.workflows.length, 60)
+      const first = yield* tools.listWorkflows.call({ ids: ["a", "c"], limit: 1 })
+      assert.deepStrictEqual(first.workflows.map(({ id }) => id), ["a"])
+      const second = yield* tools.listWorkflows.call({ ids: ["a", "c"], limit: 1, cursor: first.nextCursor ?? "" })
+      assert.deepStrictEqual(second.workflows.map(({ id }) => id), ["c"])
+      assert.isUndefined(second.nextCursor)
+      assert.include((yield* Effect.flip(tools.listWorkflows.call({ ids: ["a"], cursor: "x" }))).message, "cursor")
+    }))
+
   it.effect("continues with nextCursor", () =>
     Effect.gen(function*() {
       const first = yield* tools.listWorkflows.call({ limit: 1, offset: 0 })

@@ -1,0 +1,187 @@
+/** Addresses in n8n's editor, and the ids in links and names that callers write in place of ids. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as Stream from "effect/Stream"
+import * as Alias from "../base/Alias.ts"
+import * as Errors from "../base/Errors.ts"
+import { counted } from "../base/Plural.ts"
+import * as Visible from "../base/Visible.ts"
+import * as NameSearch from "./model/NameSearch.ts"
+import * as TestMark from "./model/TestMark.ts"
+import { type Instance, N8nClient } from "./N8nClient.ts"
+
+export const workflows = ({ url }: Instance): string => `${url}home/workflows`
+
+export const credentials = ({ url }: Instance): string => `${url}home/credentials`
+
+export const workflow = ({ url }: Instance, id: string): string => `${url}workflow/${encodeURIComponent(id)}`
+
+export const history = (instance: Instance, id: string, version?: string): string =>
+  `${workflow(instance, id)}/history${version === undefined ? "" : `/${encodeURIComponent(version)}`}`
+
+export const executions = (instance: Instance, workflowId: string | undefined): string =>
+  workflowId === undefined ? `${instance.url}home/executions` : `${workflow(instance, workflowId)}/executions`
+
+/** Address of an execution; `undefined` for one of a test, whose copy of the workflow is deleted. */
+export const execution = (
+  instance: Instance,
+  { id, workflow: ran, workflowId }: {
+    readonly id: string
+    readonly workflowId: string
+    readonly workflow?: { readonly name: string } | undefined
+  }
+): string | undefined =>
+  ran !== undefined && TestMark.ownerOf(ran.name) !== undefined
+    ? undefined
+    : `${workflow(instance, workflowId)}/executions/${id}`
+
+/** Other n8ns that the caller can choose: the profiles of a configuration. */
+export const Profiles = Context.Reference<ReadonlyArray<{ readonly name: string; readonly url: string }>>(
+  "effect-n8n-mcp/Links/Profiles",
+  { defaultValue: () => [] }
+)
+
+/** Ids in a link to a page of n8n. */
+export interface Link {
+  readonly workflowId?: string | undefined
+  readonly version?: string | undefined
+  readonly executionId?: string | undefined
+}
+
+const decoded = (part: string | undefined) => {
+  try {
+    return part && decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+const idsIn = (path: string): Link => {
+  const [, workflowId, kind, other] =
+    /(?:^|\/)workflow\/([^/]+)(?:\/(executions|debug|history)\/([^/]+))?/.exec(path) ?? []
+  const execution = kind === "history" ? undefined : other ?? /(?:^|\/)executions\/(\d+)/.exec(path)?.[1]
+  return {
+    workflowId: decoded(workflowId),
+    version: kind === "history" ? decoded(other) : undefined,
+    executionId: decoded(execution)
+  }
+}
+
+const isLoopback = (host: string) => host === "localhost" || host === "[::1]" || host.startsWith("127.")
+
+/** Path below an n8n; `undefined` for an address elsewhere. */
+const pathBelow = ({ hostname, pathname, port, protocol }: URL, base: string) => {
+  const n8n = new URL(base)
+  const isHere = port === n8n.port && (protocol === n8n.protocol && hostname === n8n.hostname ||
+    isLoopback(hostname) && isLoopback(n8n.hostname))
+  return isHere && pathname.startsWith(n8n.pathname) ? pathname.slice(n8n.pathname.length) : undefined
+}
+
+/** Ids in a link to this n8n; `undefined` for a text that is not an address. Fails for a link to another n8n. */
+export const read = Effect.fnUntraced(function*(text: string): Effect.fn.Return<Link | undefined, string> {
+  const url = /^\s*https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) return undefined
+  // Where arguments are only checked, there is no n8n.
+  const base = Option.getOrUndefined(yield* Effect.serviceOption(N8nClient))?.instance.url ?? ""
+  const path = base === "" ? url.pathname : pathBelow(url, base)
+  if (path !== undefined) return idsIn(path)
+  const profile = (yield* Profiles).find((each) => URL.canParse(each.url) && pathBelow(url, each.url) !== undefined)
+  const { executionId, workflowId } = idsIn(url.pathname)
+  const id = executionId ?? workflowId
+  return yield* Effect.fail(
+    `The link is to ${url.host}, and the connected n8n is ${base}. ` + (profile !== undefined
+      ? `That is the n8n of profile '${Visible.label(profile.name)}': it needs --profile.`
+      : id === undefined
+      ? "Use an id of this n8n."
+      : `If both are the same n8n, use the id alone: '${Visible.label(id)}'.`)
+  )
+})
+
+const maxNamed = 5
+
+/** Workflows with this name, in any case; archived ones only if there are no others. */
+const withName = Effect.fnUntraced(function*(n8n: typeof N8nClient.Service, text: string) {
+  const isSame = NameSearch.equals(text)
+  const all = yield* Stream.runCollect(
+    n8n.streamWorkflows({ name: text.trim(), archived: true, filter: ({ name }) => isSame(name) })
+  )
+  const live = all.filter(({ isArchived }) => isArchived !== true)
+  const some = live.length === 0 ? all : live
+  const exact = some.filter(({ name }) => name === text)
+  return exact.length === 1 ? exact : some
+})
+
+/** Id of the workflow with this name, in any case; `undefined` if there is none, or no n8n. Fails if there are several. */
+export const named = Effect.fn("Links.named")(function*(text: string) {
+  const n8n = yield* Effect.serviceOption(N8nClient)
+  if (Option.isNone(n8n)) return undefined
+  // A failure to look is no answer to whether the id exists.
+  const all = yield* withName(n8n.value, text).pipe(Effect.orElseSucceed(() => []))
+  if (all.length < 2) return all[0]?.id
+  const few = all.slice(0, maxNamed).map(({ id, name }) => `'${Visible.label(name)}' (${Visible.label(id)})`)
+  return yield* new Errors.ValidationError({
+    reason: `${counted(all.length, "workflow")} have the name '${Visible.label(text)}': ${few.join(", ")}${
+      all.length > maxNamed ? ", …" : ""
+    }. Use the id of one`,
+    hint: { _tag: "ListWorkflows" }
+  })
+})
+
+/** Meaning of a text with an id, which is otherwise a name; `format` is the text with another id. */
+export const alias = (text: string, id = text, format: (id: string) => string = identity) =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    Alias.read(
+      text,
+      id,
+      Effect.map(Effect.provideContext(named(id), context), (other) => other === undefined ? undefined : format(other))
+    )
+  )
+
+/** Id and version in a link to a workflow; `undefined` for a text that is not a link. */
+export const linked = Effect.fnUntraced(function*(text: string) {
+  const link = yield* read(text)
+  const { executionId, version, workflowId } = link ?? {}
+  if (link === undefined || workflowId !== undefined) {
+    return workflowId === undefined
+      ? undefined
+      : { id: workflowId, version }
+  }
+  return yield* Effect.fail(
+    executionId === undefined
+      ? `'${Visible.label(text)}' is not a link to a workflow, which contains /workflow/ID`
+      : `The link is to execution ${executionId}: get_execution(id: '${executionId}') names its workflow`
+  )
+})
+
+/** Id of the workflow on n8n that a text names by its id, a link to it, or its name. */
+export const workflowOf = (text: string): Effect.Effect<string, string> =>
+  Effect.flatMap(linked(text), (link) => link === undefined ? alias(text) : Effect.succeed(link.id))
+
+/** Id of the execution that a text names by its id, or a link to it. */
+export const executionOf = Effect.fnUntraced(function*(text: string): Effect.fn.Return<string, string> {
+  const link = yield* read(text)
+  if (link === undefined) return text
+  return link.executionId ?? (yield* Effect.fail(
+    link.workflowId === undefined
+      ? `'${Visible.label(text)}' is not a link to an execution, which contains /executions/ID`
+      : `The link is to a workflow: list_executions(workflowId: '${link.workflowId}') lists its executions`
+  ))
+})
+
+/** Text that a caller may write in other forms, and its meaning. */
+export const reading = (read: (text: string) => Effect.Effect<string, string>) =>
+  Schema.decodeTo<typeof Schema.NonEmptyString, typeof Schema.String>(Schema.NonEmptyString, {
+    decode: SchemaGetter.transformEffect((text) =>
+      Effect.mapError(read(text), (message) => new SchemaIssue.InvalidValue({ message }))
+    ),
+    encode: SchemaGetter.passthrough()
+  })
+
+export const workflowId = reading(workflowOf)
+
+export const executionId = reading(executionOf)
