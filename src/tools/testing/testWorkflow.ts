@@ -61,15 +61,22 @@ const budget = ({ cases = [], logs }: Output, show: testAnswer.Show = {}): Minim
       "logs[]": 260,
       "response.body": 4_000,
       // The items yield to the logs, and share their room among the nodes that were asked for.
-      ...(nodes > 1 ? { "data.items[]": [Infinity, 1_200 / nodes, 800 / nodes, 400 / nodes] } : {}),
+      ...(nodes > 1 ? { "data.items[]": [Infinity, 950 / nodes, 550 / nodes, 200 / nodes] } : {}),
       data: [Infinity, 1_200, 800, 400]
     }
   }
 }
 
-const next = ({ cases = [], data, executionId, logs, sent = [] }: Output) => (path: string, count: number) => {
-  if (path === "data.items" && data?.node !== undefined && data.matched === undefined) {
-    return Hints.executionByNode(executionId, data.node, { itemOffset: count })
+const next = (
+  { cases = [], data, executionId, logs, sent = [] }: Output,
+  { fields, nodes = [], where }: testAnswer.Show = {}
+) =>
+(path: string, count: number) => {
+  const node = data?.node ?? data?.items[count]?.["node"]
+  if (path === "data.items" && typeof node === "string") {
+    // How many items of several nodes are shown is known by node only.
+    const itemOffset = nodes.length < 2 ? count : undefined
+    return Hints.executionByNode(executionId, node, { itemOffset, where, fields })
   }
   if (path === "sent" && typeof sent[count]?.["node"] === "string") {
     return Hints.executionByNode(executionId, sent[count]["node"])
@@ -244,6 +251,6 @@ export const testWorkflow = Tool.make({
     }
   },
   totals: (tested) => "one" in tested ? defined({ "data.items": tested.one.output.total }) : {},
-  next: (_input, answer) => next(answer),
+  next: ({ show }, answer) => next(answer, show),
   budget: (answer, { show }) => budget(answer, show)
 })
