@@ -183,6 +183,15 @@ export const call = (tool: string, args: Values): string => {
   return `${tool}(${entries.map(([name, value]) => `${name}: ${literal(value)}`).join(", ")})`
 }
 
+/** Text of a call that repeats one with other arguments. @internal */
+export const again = (tool: string, args: object, changed: Values): string => {
+  const all = Object.entries(args).filter(([, value]) => value !== undefined && value !== false)
+  const isShort = all.every(([, value]) => typeof value !== "object" || Array.isArray(value))
+  return isShort
+    ? call(tool, { ...Object.fromEntries(all), ...changed })
+    : `the same call with ${Object.entries(changed).map(([name, value]) => `${name}: ${literal(value)}`).join(", ")}`
+}
+
 /** Text of a call to get_execution_by_node; `more` has further arguments. @internal */
 export const executionByNode = (id: string, nodeName: string, more: Values = {}): string =>
   call("get_execution_by_node", { id, nodeName, ...more })

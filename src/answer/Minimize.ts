@@ -160,7 +160,7 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
 /** Keeps small values unchanged and divides the remaining room among the large ones. */
 const shrinkObject = (value: Record<string, unknown>, room: number, path: string, depth: number, next: Calls) => {
   const size = Object.keys(value).length
-  const roomForMark = markRoom(path, size)
+  const roomForMark = markRoom(path, size, next.list)
   let left = room - brackets
   const earlier = new Map(marksOf(value, (left - roomForMark) / 2).map((mark) => [mark.path, mark]))
   for (const mark of earlier.values()) left -= markCost(mark)
@@ -187,7 +187,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   if (entries.length < total) {
     left = whole - roomForMark
     entries = take()
-    marks.push(makeMark(path, entries.length, earlier.get(shortenPath(path))?.total ?? total, undefined))
+    marks.push(makeMark(path, entries.length, earlier.get(shortenPath(path))?.total ?? total, next.list))
     earlier.delete(shortenPath(path))
   }
 

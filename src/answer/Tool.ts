@@ -6,6 +6,7 @@ import * as Struct from "effect/Struct"
 import * as Alias from "../base/Alias.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
+import { num, obj } from "../base/Json.ts"
 import * as Omission from "../base/Omission.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Turn from "../base/Turn.ts"
@@ -32,7 +33,7 @@ import {
   schema,
   type Tool
 } from "./toolParts.ts"
-import { markable, type Next, type Totals } from "./Truncated.ts"
+import { listsFrom, markable, type Next, type Totals } from "./Truncated.ts"
 
 export { type JsonSchema, jsonSchema } from "./jsonSchemas.ts"
 export {
@@ -235,6 +236,8 @@ export interface Definition<
   readonly totals?: (raw: NoInfer<Raw>, input: I["Type"]) => Totals
   readonly ending?: (raw: NoInfer<Raw>, input: I["Type"]) => Ending<NoInfer<Raw>> | undefined
   readonly next?: (input: I["Type"], data: O["Type"]) => Next
+  /** Paths of lists that the argument `offset` begins later; the rest of each is the same call from there. */
+  readonly paged?: ReadonlyArray<string>
   readonly budget?: (data: O["Type"], input: I["Type"]) => Minimize.Budget
   /** View of the answer for {@link About.app}; made only for clients that show it. */
   readonly view?: (raw: NoInfer<Raw>, input: I["Type"]) => Effect.Effect<App.View, never, NoInfer<R>>
@@ -245,7 +248,7 @@ export interface Definition<
  *
  * `handler` does the work, and `summarize` turns its result into the answer's `data`; without `summarize`, the result is
  * the data. `totals` has the full lengths of lists that are pages of longer ones; `next` is the call that fetches the
- * rest of a page or of a shortened list. With `ending` the budget ends a page instead of cutting it, so that its cursor
+ * rest of a page or of a shortened list, for those of `paged` by the argument `offset`. With `ending` the budget ends a page instead of cutting it, so that its cursor
  * continues after what is shown. `budget` bounds the answer below the general budget, and its parts. Only the answer for a model is cut, not the result of a program's `call`.
  *
  * With `summarize`, write `handler` as an arrow function, `(input) => Effect.gen(…)`, or define its `Effect.fn` before
@@ -308,7 +311,8 @@ export const make: {
     readonly summarize?: ((raw: Known<Raw>, input: I["Type"]) => O["Type"]) | undefined
   }
 ): Tool<Name, I, O, R, E> => {
-  const { ending, handler, input, output, summarize, totals, view } = definition
+  const { ending, handler, input, name, next, output, paged = [], summarize, totals, view } = definition
+  const offsetIn = (args: I["Type"]) => num(obj(args)?.["offset"]) ?? 0
   return build({
     ...definition,
     // Lazy, so that `initialize` is answered before any schema is made.
@@ -317,10 +321,16 @@ export const make: {
     outputSchema: lazy(() => ofAnswer(output))
   }, {
     ...definition,
+    next: (args, data) => (path, count) =>
+      next?.(args, data)(path, count) ??
+        (paged.includes(path) ? Hints.again(name, args as object, { offset: offsetIn(args) + count }) : undefined),
     page: (input) =>
       Effect.flatMap(handler(input), (raw) =>
         Effect.map(Effect.context<R>(), (context) => {
-          const show = (raw: Raw) => summarize === undefined ? raw as O["Type"] : summarize(raw as Known<Raw>, input)
+          const show = (raw: Raw): O["Type"] => {
+            const data = summarize === undefined ? raw as O["Type"] : summarize(raw as Known<Raw>, input)
+            return listsFrom(data, paged, offsetIn(input))
+          }
           const list = ending?.(raw, input)
           return {
             data: show(raw),

@@ -1,6 +1,7 @@
 /** Marks of cuts in an answer. */
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import * as JsonPath from "../base/JsonPath.ts"
 
 /** Path of a shortened value, its remaining and total length, and the call that fetches the rest. */
 export const Mark = Schema.Struct({
@@ -26,6 +27,14 @@ export type Next = (path: string, count: number) => string | undefined
 
 /** Full length of each list that is a page of a longer one, by path. */
 export type Totals = Readonly<Record<string, number>>
+
+/** Data without the first elements of some lists. @internal */
+export const listsFrom = <A>(data: A, paths: ReadonlyArray<string>, offset: number): A =>
+  offset === 0 ? data : paths.reduce<unknown>((whole, path) => {
+    const at = JsonPath.parse(path) ?? []
+    const list = JsonPath.get(whole, at)
+    return Array.isArray(list) ? JsonPath.modify(whole, at, () => list.slice(offset)) : whole
+  }, data) as A
 
 const mark = new AST.PropertySignature("_truncated", truncated._truncated.ast)
 

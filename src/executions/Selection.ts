@@ -108,7 +108,7 @@ export const isoTime = (name: string, description: string) =>
 
 /** Parameters of a tool that takes a set of runs, besides the maximum number. */
 export const parameters = {
-  workflowId: Schema.optionalKey(Schema.String.annotate({ description: "Only its runs." }).pipe(Links.workflowId)),
+  workflowId: Schema.optionalKey(Schema.String.annotate({ description: "Its runs." }).pipe(Links.workflowId)),
   workflowName: text("Name contains this."),
   status: Schema.optionalKey(Schema.Literals(ExecutionHead.statuses).annotate({ description: "State." })),
   startedAfter: isoTime("startedAfter", "ISO 8601, inclusive."),

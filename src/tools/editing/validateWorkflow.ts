@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -60,7 +59,7 @@ export const validateWorkflow = Tool.make({
     /** Breaking changes up to the target release that affect the workflow; present with `to`. */
     breaks: Schema.optionalKey(Schema.Array(Breaks.Brief))
   }),
-  handler: ({ offset, to, workflow, workflowId }) =>
+  handler: ({ to, workflow, workflowId }) =>
     Effect.gen(function*() {
       const target = to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(to))
       const { notes, place, repairs, value } = yield* source(workflowId, workflow)
@@ -78,30 +77,19 @@ export const validateWorkflow = Tool.make({
       const problems = [...validation.problems, ...WorkflowValidation.warnings(repairs)]
       return {
         ...validation,
-        total: counts(problems),
         breaks: target === undefined ? undefined : validation.breaks,
         value,
         place,
         notes: [...notes, ...remarks],
-        problems: problems.slice(offset)
+        problems
       }
     }),
-  ending: ({ problems, ...rest }) => ({
-    size: problems.length,
-    after: (count) => ({ ...rest, problems: problems.slice(0, count) })
-  }),
-  totals: ({ problems }) => ({ problems: problems.length }),
-  next: ({ offset, to, workflowId }) => (path, count) =>
-    path !== "problems"
-      ? undefined
-      : workflowId === undefined
-      ? `the same call with offset: ${offset + count}`
-      : Hints.call("validate_workflow", { workflowId, to, offset: offset + count }),
-  summarize: ({ breaks, notes, outdated, place, total, valid, ...findings }) => ({
+  paged: ["problems", "outdated", "breaks"],
+  summarize: ({ breaks, notes, outdated, place, valid, ...findings }) => ({
     valid,
     source: place.kind,
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-    counts: total,
+    counts: counts(findings.problems),
     ...editing.findings(findings),
     ...(outdated.length === 0 ? {} : { outdated }),
     ...(breaks === undefined ? {} : { breaks: Breaks.brief(breaks) })

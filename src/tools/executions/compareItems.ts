@@ -121,7 +121,7 @@ export const compareItems = Tool.make({
     to: parameters.optional(Schema.String, "Later node; default with otherId: from."),
     otherId: Schema.optionalKey(parameters.executionIdFor("Execution of to, if not id.")),
     key: parameters.optional(Schema.String, "Path that pairs and names items; default: n8n's links, else position."),
-    ignore: conditions.paths("Paths to ignore."),
+    ignore: conditions.paths("Not these paths."),
     fields: conditions.paths("Only these paths."),
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples."),
     steps: parameters.flag("Always given.")

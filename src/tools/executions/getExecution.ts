@@ -23,8 +23,7 @@ export const getExecution = Tool.make({
   title: "Get execution summary",
   app: page.app,
   searchHint: "why did it fail, debug, error, last run",
-  description:
-    "Why did a run fail, or take long? The failing node, error, input; items and ms by node. Next: get_execution_by_node.",
+  description: "Why did a run fail, or take long? The failing node, error, input; items and ms by node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   partialScopes: {

@@ -170,6 +170,7 @@ export const listExecutions = Tool.make({
     "workflow:list": "workflowName",
     "workflow:read": "names of workflows"
   },
+  unlisted: { offset: "never" },
   input: Schema.Struct({
     ...Selection.parameters,
     groupBy: parameters.optional(
@@ -181,7 +182,8 @@ export const listExecutions = Tool.make({
       { minimum: 1, maximum: maxRuns },
       "Default 20; with groupBy 200 (node: 50)."
     ),
-    raw: parameters.flag("Adds all other fields; with groupBy all groups.")
+    raw: parameters.flag("Adds all other fields; with groupBy all groups."),
+    offset: parameters.offset("offset", "Groups to skip.")
   }),
   output: Schema.Struct({
     count: Schema.optionalKey(Schema.Int),
@@ -206,7 +208,7 @@ export const listExecutions = Tool.make({
     url: Schema.optionalKey(Schema.String),
     hint: Schema.optionalKey(Schema.String)
   }),
-  handler: ({ groupBy, limit, raw: _, ...query }) =>
+  handler: ({ groupBy, limit, offset: _, raw: __, ...query }) =>
     Effect.gen(function*() {
       const { instance, release } = yield* N8nClient
       if (groupBy === "version" && isV1(yield* release)) {
@@ -275,11 +277,11 @@ export const listExecutions = Tool.make({
       : `${counted(scanned, "execution")} by ${groupBy}`,
     ja: "実行履歴を取得しました"
   }),
-  next: ({ limit, raw, ...rest }, { scanned = 1 }) => (path) => {
-    if (path !== "groups") return undefined
-    if (!raw) return Hints.call("list_executions", { ...rest, limit, raw: true })
-    return scanned > 1 ? Hints.call("list_executions", { ...rest, limit: Math.ceil(scanned / 2), raw }) : undefined
-  },
+  paged: ["groups"],
+  next: ({ offset, raw, ...rest }) => (path, count) =>
+    path === "groups" && !raw
+      ? Hints.call("list_executions", { ...rest, offset: offset + count, raw: true })
+      : undefined,
   budget: (data, { groupBy, raw }) =>
     data.groups === undefined ? {} : {
       total: raw ? Infinity : groupBy === "node" ? 3_000 : 9_000,

@@ -110,7 +110,7 @@ export const searchExecution = Tool.make({
     nodes: parameters.optional(Schema.Array(Schema.String), "Only these."),
     without: parameters.optional(
       Schema.Literals(["items", "runs"]),
-      "Instead: nodes that ran and returned no items, or did not run."
+      "Nodes that ran and returned no items, or did not run."
     ),
     fields: conditions.fields,
     limit: parameters.int("limit", { minimum: 1, maximum: maxMatches }, 10, "Rows per list.")

@@ -11,7 +11,7 @@ export const workflowLoad = Tool.make({
   name: "workflow_load",
   title: "Load workflow",
   searchHint: "read a workflow JSON file or draft, export from n8n",
-  description: "Read a workflow's complete JSON. For single nodes, get_workflow costs less.",
+  description: "Read a workflow's complete JSON; get_workflow costs less.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({ workflowIdOrPath: parameters.reference }),

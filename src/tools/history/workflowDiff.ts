@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -56,10 +55,12 @@ export const workflowDiff = Tool.make({
   description: "Show how workflow b differs from a. Default: the current workflow, or published and draft.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
+  unlisted: { offset: "never" },
   input: Schema.Struct({
     a: parameters.referenceFor("a"),
     b: Schema.optionalKey(parameters.referenceFor("b", "Same forms.")),
-    node: parameters.optional(Schema.String, "Show only this node, in full; *: all.")
+    node: parameters.optional(Schema.String, "Show only this node, in full; *: all."),
+    offset: parameters.rowOffset
   }),
   output: Schema.Struct({
     from: Schema.String,
@@ -95,11 +96,8 @@ export const workflowDiff = Tool.make({
     defined({ from, to, ...view, note: notes.length === 0 ? undefined : notes.join(" ") }),
   view: ({ after, before }) => page.view(after, { _tag: "Difference", before }),
   message: ({ from, to }) => ({ en: `From '${from}' to '${to}'`, ja: "ワークフローを比較しました" }),
-  next: ({ a, b, node }, { nodes }) => (path, count) => {
-    if (!path.startsWith("nodes") || node !== undefined && node !== everyNode) return undefined
-    const place = JsonPath.parse(path)?.[1]
-    const next = node === undefined ? everyNode : nodes[typeof place === "number" ? place : count]?.node
-    return next && Hints.call("workflow_diff", { a, b, node: next })
-  },
+  paged: ["nodes"],
+  next: ({ a, b, node }) => (path) =>
+    node === undefined && path.startsWith("nodes") ? Hints.call("workflow_diff", { a, b, node: everyNode }) : undefined,
   budget: (_, { node }) => node === undefined ? differences.budget(2_200) : {}
 })

@@ -5,6 +5,7 @@ import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
 import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { counted } from "../../base/Plural.ts"
 import { findAll, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
@@ -122,6 +123,13 @@ export const nodeGet = Tool.make({
     return types === undefined ? { ...nodes[0] } : { nodes: nodes as Output["nodes"] & {} }
   },
   budget,
+  next: ({ types = [] }) => (path, count) => {
+    const [list, index] = JsonPath.parse(path) ?? []
+    if (list !== "nodes") return undefined
+    return index === undefined
+      ? Hints.call("node_get", { types: types.slice(count) })
+      : Hints.call("node_get", { type: types[Number(index)] })
+  },
   message: ({ name, nodes, version }) => ({
     en: nodes === undefined ? `Node type '${name}', version ${version}` : counted(nodes.length, "node type"),
     ja: "ノード情報を取得しました"

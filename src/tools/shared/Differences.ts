@@ -1,11 +1,8 @@
 /** Differences between two versions of a workflow, as tools show them. */
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Hints from "../../answer/Hints.ts"
 import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
-import * as JsonPath from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import { typesOf } from "../../n8n/model/Workflow.ts"

@@ -103,7 +103,7 @@ export const index = (name: string, description: string) =>
   optional(Schema.Int.check(Schema.isBetween(fromZero, { message: `${name} must be 0 or more` })), description)
 
 /** Character from which an answer shows its long texts; the mark of a text that was cut names it. */
-export const textFrom = optionalInt("textFrom", { minimum: 100, maximum: 10_000_000 }, "Start of long texts.")
+export const textFrom = index("textFrom", "Start of long texts.")
 
 export const project = optional(Schema.String.check(Schema.isMinLength(1)), "Id of the project, from project_list.")
 

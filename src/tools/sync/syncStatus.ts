@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import * as Sync from "../../sync/Sync.ts"
+import * as parameters from "../shared/Parameters.ts"
 import * as entries from "./entries.ts"
 
 /** Compares a folder with n8n. */
@@ -11,7 +12,9 @@ export const syncStatus = Tool.make({
   description: "Compare a folder of workflow files with n8n: which side changed since they were last in sync?",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "workflow:read"],
-  input: Schema.Struct({ folder: entries.folder }),
+  unlisted: { offset: "never" },
+  input: Schema.Struct({ folder: entries.folder, offset: parameters.rowOffset }),
+  paged: ["entries"],
   output: entries.Output,
   handler: ({ folder }) => Sync.status(folder, { onRead: entries.onRead }),
   summarize: (report) =>
