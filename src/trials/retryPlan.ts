@@ -288,7 +288,7 @@ const startOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workf
     way: "send",
     repeats,
     to: `${request.method} /${request.isForm === true ? "form" : "webhook"}/${request.path}${query && `?${query}`}`,
-    body: request.text.slice(0, 400) || undefined
+    body: request.text || undefined
   } as const
 })
 

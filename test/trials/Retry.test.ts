@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { CallContext } from "../../src/base/CallContext.ts"
 import { type Obj, obj } from "../../src/base/Json.ts"
+import * as Omission from "../../src/base/Omission.ts"
 import { keyOf, RetryLog } from "../../src/executions/RetryLog.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
@@ -113,6 +114,34 @@ describe("a retry from the start", () => {
         assert.lengthOf(yield* sent(api), 3)
       })
     ))
+
+  it.effect("shows in a dry run the whole request of one run, and the beginnings of those of many", () => {
+    const lines = Array.from({ length: 90 }, (_, no) => ({ sku: `S-${no}` }))
+    const long = (id: number) => {
+      const run = failed(id)
+      return JSON.parse(JSON.stringify(run).replaceAll(`{"no":${id}}`, JSON.stringify({ no: id, lines }))) as typeof run
+    }
+    return inShop(
+      () =>
+        Effect.gen(function*() {
+          const body = JSON.stringify({ no: 1, lines })
+          const shown = (input: Obj) =>
+            Effect.map(hurried(tools.retryExecution.answer(input)), ({ data }) => data.wouldRetry)
+          const one = yield* shown({ ids: ["1"], from: "start", dryRun: true })
+          assert.strictEqual(one?.[0]?.body, body)
+          const many = yield* shown({ last: 40, from: "start", dryRun: true })
+          assert.lengthOf(many ?? [], 40)
+          for (const { body = "" } of many ?? []) {
+            assert.isTrue(Omission.isShortened(body))
+            assert.isAtMost(body.length, 160)
+          }
+          const all = yield* retry({ last: 40, from: "start", dryRun: true })
+          assert.strictEqual(all.wouldRetry?.find(({ id }) => id === "1")?.body, body)
+        }),
+      {},
+      Array.from({ length: 40 }, (_, index) => long(index + 1))
+    )
+  })
 
   it.effect("asks first, and sends nothing in a dry run or if the user declines", () =>
     inShop(({ api }) =>

@@ -137,9 +137,7 @@ const many = (
         others.length === 0 ? each : defined({ ...each, version: own?.slice(0, 8) })
       ),
     wouldRetry: dryRun
-      ? planned.map(({ body, id, repeats, to }) =>
-        defined({ id, to, body: body && Visible.label(body, 60), repeats: repeats?.slice(0, 5) })
-      )
+      ? planned.map(({ body, id, repeats, to }) => defined({ id, to, body, repeats }))
       : undefined,
     skipped: skipped.length === 0 ? undefined : reasons(skipped),
     next: rest && Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== false)),
@@ -199,6 +197,11 @@ export const retryExecution = Tool.make({
       }
       return outcome
     }),
+  budget: () => ({
+    total: 6_000,
+    rooms: { "wouldRetry[].body": [4_000, 1_000, 400, 160, 80] },
+    lists: { "wouldRetry[].repeats": 5 }
+  }),
   summarize: (outcome, input) => {
     const { dryRun, from = "failure", id } = input
     const [only] = outcome.retried

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -22,10 +23,9 @@ const Row = Schema.Struct({
   isArchived: Schema.optionalKey(Schema.Boolean),
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   nodeCount: Schema.optionalKey(Schema.Int),
-  /** First ten places that match `uses`. */
+  /** Places that match `uses`. */
   uses: Schema.optionalKey(Schema.Array(Texts)),
   /** Number of places, if not all are listed. */
-  matches: Schema.optionalKey(Schema.Int),
   createdAt: Schema.optionalKey(Schema.String),
   updatedAt: Schema.optionalKey(Schema.String),
   draft: Schema.optionalKey(Schema.Boolean),
@@ -34,7 +34,8 @@ const Row = Schema.Struct({
   lastRun: Schema.optionalKey(Schema.NullOr(Texts))
 })
 
-const maxUses = 10
+/** Places of a workflow in a list; one that is asked for by its id has all. */
+const fewUses = 10
 
 /** `GET /workflows`: ids, names and whether they are published; archived ones only with `raw`. */
 export const listWorkflows = Tool.make({
@@ -102,8 +103,7 @@ export const listWorkflows = Tool.make({
         id: workflow.id,
         name: Visible.line(workflow.name),
         active: workflow.active,
-        ...(uses.length === 0 ? {} : { uses: uses.slice(0, maxUses).map((use) => ({ ...use })) }),
-        ...(uses.length > maxUses ? { matches: uses.length } : {}),
+        ...(uses.length === 0 ? {} : { uses: uses.map((use) => ({ ...use })) }),
         ...(raw && defined({
           isArchived: workflow.isArchived ?? undefined,
           tags: Workflow.tagNames(workflow),
@@ -123,6 +123,11 @@ export const listWorkflows = Tool.make({
       ]),
       url
     }),
+  budget: (_, { ids }) => ids?.length === 1 ? {} : { lists: { "workflows[].uses": fewUses } },
+  next: ({ uses }, { workflows }) => (path) => {
+    const row = path === "workflows[].uses" ? workflows.find((each) => (each.uses?.length ?? 0) > fewUses) : undefined
+    return row && Hints.call("list_workflows", { ids: [row.id], uses })
+  },
   message: ({ count }) => ({
     en: `Found ${counted(count, "workflow")}`,
     ja: "ワークフロー一覧を取得しました"
