@@ -7,6 +7,7 @@ import * as Turn from "../base/Turn.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { newSteps } from "../workflow/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../workflow/edit/WorkflowEdit.ts"
+import * as Placeholders from "../workflow/Placeholders.ts"
 import type { Left } from "../workflow/upgrade/Upgrade.ts"
 import { isUnset } from "../workflows/store/FormerSettings.ts"
 import { type Operation, type Step, stepsFor, type Swap, upgraded } from "./Operations.ts"
@@ -99,6 +100,8 @@ export const make = function*(
     }
   }
   if (steps.length > 0) {
+    const fault = Placeholders.fault(workflow, before)
+    if (fault !== undefined) return Result.fail(fault)
     const { problems } = yield* newSteps(before, workflow, own)
     const problem = problems.find(({ severity }) => severity === "error")
     if (problem !== undefined) {

@@ -148,6 +148,13 @@ export const resolve = (
   shown: unknown = Redact.redact(stored)
 ): Result.Result<unknown, Unresolved> => resolveIn(value, { value: stored, shown }, "")
 
+/** Reason why a value cannot be written over a stored one. */
+export const fault = (value: Obj, stored: unknown): string | undefined => {
+  if (!needsStored(value)) return undefined
+  const result = resolve(value, stored)
+  return Result.isFailure(result) ? `${result.failure.path}: ${result.failure.what}` : undefined
+}
+
 const refusal = ({ path, what }: Unresolved) =>
   new Errors.ValidationError({
     reason: `${path === "" ? "The workflow" : path}: ${what}`,

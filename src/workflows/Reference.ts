@@ -35,6 +35,9 @@ export const fileIn = (text: string): string | undefined => {
   return place.kind === "file" && /\.json(#.+)?$/i.test(place.path) ? place.path : undefined
 }
 
+/** Whether a text is the beginning of a version's id, as answers show it, rather than the id of a workflow. */
+export const isShort = (text: string) => /^(?=.*[a-f])(?=.*\d)[\da-f]{8}$/.test(text)
+
 export const format = (id: string, version: string | undefined): string =>
   version === undefined ? id : `${id}@${version}`
 

@@ -290,7 +290,11 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
     const n8n = yield* N8nClient
     const before = yield* n8n.getWorkflow(place.id)
     const { created = [], ...changed } = yield* checked(before)
-    for (const { workflow } of created) yield* preview({ after: workflow }, n8n.getWorkflow)
+    for (const { workflow } of created) {
+      yield* Placeholders.restore(workflow, undefined)
+      yield* preview({ after: workflow }, n8n.getWorkflow)
+    }
+    yield* Placeholders.restore({ ...patchOf(before, changed.workflow) }, before)
     yield* preview({ before, after: changed.workflow }, n8n.getWorkflow)
     const hasDrafts = writesDrafts(yield* n8n.release)
     const published = publish || !hasDrafts

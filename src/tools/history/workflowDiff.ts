@@ -16,8 +16,8 @@ import * as page from "../shared/WorkflowPage.ts"
 /** References to the two workflows to compare; without `b`, `a` determines both. */
 const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
   const { place, version } = Reference.parse(a)
-  if (b !== undefined) return [a, b] as const
   const id = place.kind === "file" ? place.path : place.id
+  if (b !== undefined) return [a, Reference.isShort(b) ? Reference.format(id, b) : b] as const
   if (version !== undefined) return [a, id] as const
   if (place.kind !== "n8n") {
     return yield* parameters.invalid(

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
+import { marksIn } from "../../answer/Truncated.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -172,8 +173,13 @@ export const workflowHistory = Tool.make({
   next: ({ offset, ...rest }) => (path, count) =>
     path === "versions" ? Hints.call("workflow_history", { ...rest, offset: offset + count }) : undefined,
   summarize: ({ changedSince, url, versions }, { id }) => defined({ id, versions, changedSince, url }),
-  message: ({ id, versions }) => ({
-    en: `${counted(versions.length, "version")} of workflow '${id}'`,
-    ja: "ワークフローの履歴を取得しました"
-  })
+  message: ({ id, versions, ...rest }) => {
+    const total = marksIn(rest).find(({ path }) => path === "versions")?.total
+    return {
+      en: `${total === undefined ? "" : `${versions.length} of `}${
+        counted(total ?? versions.length, "version")
+      } of workflow '${id}'`,
+      ja: "ワークフローの履歴を取得しました"
+    }
+  }
 })

@@ -18,6 +18,8 @@ const Row = Schema.Struct({
   )
 })
 
+const maxRows = 50
+
 /** Searches the catalogue; the connected n8n is only asked for its version. */
 export const nodeSearch = Tool.make({
   name: "node_search",
@@ -33,28 +35,30 @@ export const nodeSearch = Tool.make({
     keyword: parameters.optional(Schema.String, "Service, task or type: slack, call an api."),
     category: parameters.optional(Schema.String, "trigger, http, database, ai, communication, …"),
     functionality: parameters.optional(Schema.String, "More search words."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Rows.")
+    limit: parameters.int("limit", { minimum: 1, maximum: maxRows }, 10, "Rows.")
   }),
   output: Schema.Struct({ count: Schema.Int, nodes: Schema.Array(Row) }),
   handler: (query) =>
     Effect.gen(function*() {
       const [hits, connected] = yield* Effect.all([
-        NodeCatalogue.use((catalogue) => catalogue.search(query)),
+        // Types of which the connected n8n has no version are left out of them.
+        NodeCatalogue.use((catalogue) => catalogue.search({ ...query, limit: Math.min(maxRows, query.limit + 10) })),
         N8nClient.use((n8n) => n8n.release)
       ], { concurrency: 2 })
       const { isLacked, newest } = yield* NodeLookups.make(hits.nodes.map(({ id }) => id), connected)
-      // Omits types of which the connected n8n has no version.
       const nodes = hits.nodes.flatMap((row) => {
         const version = newest(row.id)
         return version === undefined && isLacked(row.id, row.version)
           ? []
           : [{ ...row, version: version ?? row.version }]
       })
-      return { count: hits.count - (hits.nodes.length - nodes.length), nodes }
+      return { count: hits.count - (hits.nodes.length - nodes.length), nodes: nodes.slice(0, query.limit) }
     }),
-  message: ({ count }) => ({
+  message: ({ count, nodes }) => ({
     en: count === 0
       ? "No node found: try other words, or n8n-nodes-base.httpRequest, which calls any API"
+      : nodes.length < count
+      ? `The first ${nodes.length} of ${count} nodes`
       : `Found ${counted(count, "node")}`,
     ja: "ノードを検索しました"
   })

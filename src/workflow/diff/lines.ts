@@ -91,12 +91,10 @@ export const restFields = ({ rest }: WorkflowDiff): ReadonlyArray<Difference.Fie
     field.path === "settings" ? fieldsBetween(field.before ?? {}, field.after ?? {}, "settings") : [field]
   )
 
-const detail = (before: Document, after: Document, { formerName, name }: NodeDiff, room?: number) => {
-  const all = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "", room)
+const detail = (before: Document, after: Document, { formerName, name }: NodeDiff) => {
+  const all = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)))
   return { first: (all[0] ?? "").replace(/^parameters\./, ""), count: all.length }
 }
-
-const lineRoom = 100
 
 /** The {@link line} of two versions, with an excerpt if a single value of one node differs. */
 export const step = (before: Document, after: Document): string => Turn.finish(lineSteps(before, after))
@@ -107,7 +105,7 @@ export const lineSteps = function*(before: Document, after: Document): Turn.Step
   const [only, ...others] = diff.nodes.filter(({ change }) => change !== "moved")
   const isOne = only?.change === "changed" && others.length === 0 && diff.rest === undefined &&
     diff.links.added.length + diff.links.removed.length === 0
-  const { count, first } = isOne ? detail(before, after, only, lineRoom) : { count: 0, first: "" }
+  const { count, first } = isOne ? detail(before, after, only) : { count: 0, first: "" }
   return isOne && count === 1 ? `changed '${only.name}' (${first})` : line(diff)
 }
 

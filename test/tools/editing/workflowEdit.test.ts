@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Hints from "../../../src/answer/Hints.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
+import * as Omission from "../../../src/base/Omission.ts"
 import * as tools from "../../../src/tools/index.ts"
 import type * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
 import { text } from "../../support/folders.ts"
@@ -66,6 +67,31 @@ describe("workflow_edit", () => {
         operations: [{ op: "update", node: "Call", parameters: { value: "b", secret: "[redacted]" } }]
       })
       assert.strictEqual(yield* text(file), own.replace("\"value\": \"a\"", "\"value\": \"b\""))
+    }))
+
+  it.effect("refuses in a dry run, too, a text of which an answer left out a part", () =>
+    inWorld(function*() {
+      const { workflowId } = yield* draft()
+      const { id } = yield* tools.createWorkflow.call({
+        name: "Drawing",
+        nodes: [{ name: "Draw", type: "n8n-nodes-base.code", parameters: { jsCode: "return $input.all()" } }],
+        connections: {}
+      })
+      const jsCode = `const logo = "${Omission.note(120_000, false, "image/png")}"`
+      for (const [of, node, path] of [[id, "Draw", "jsCode"], [workflowId, "Hook", "path"]] as const) {
+        for (const dryRun of [true, false]) {
+          const operations = [{ op: "set" as const, node, path, value: jsCode }]
+          const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId: of, operations, dryRun }))
+          assert.include(error.message, `parameters.${path}: it was truncated in an answer`)
+          assert.include(Hints.text(error.hint), "op replace")
+        }
+      }
+      const bulk = yield* tools.bulkEdit.call({
+        select: { ids: [id] },
+        operations: [{ op: "replace", find: "return", with: jsCode }],
+        dryRun: true
+      })
+      assert.include(JSON.stringify(bulk), "it was truncated in an answer")
     }))
 
   it.effect("takes a position as workflows have it, and as node_add takes it", () =>

@@ -46,6 +46,12 @@ describe("workflow_diff", () => {
       }
       const [a, b] = [`${id}@${first}`, `${id}@${second}`]
       assert.deepStrictEqual(yield* diff({ a, b }), changed(a, b, "order.net", "order.net * 1.19"))
+      // Answers show the beginning of a version's id.
+      const short = { from: a, to: `${id}@0a1b2c3d` }
+      assert.strictEqual(
+        (yield* Effect.flip(diff({ a: short.from, b: "0a1b2c3d" }))).message,
+        (yield* Effect.flip(diff({ a: short.from, b: short.to }))).message
+      )
       assert.deepStrictEqual(yield* diff({ a: id, b: id }), {
         from: id,
         to: id,

@@ -9,12 +9,12 @@ import { draft, setCode, versioned } from "../workflows.ts"
 
 const changedCode = (before: string, after: string) => `changed 'Price' (jsCode: "${before}" → "${after}")`
 const toGross = changedCode(
-  "…on: { price: order.net } }]⏎",
-  "…{ price: order.net * 1.19 } }]⏎"
+  "…son: { price: order.net } }]⏎",
+  "…son: { price: order.net * 1.19 } }]⏎"
 )
 const toWrong = changedCode(
-  "…{ price: order.net * 1.19 } }]⏎",
-  "… { price: order.net * 119 } }]⏎"
+  "…: { price: order.net * 1.19 } }]⏎",
+  "…: { price: order.net * 119 } }]⏎"
 )
 
 describe("workflow_history", () => {

@@ -16,6 +16,15 @@ layer(Layer.merge(Services.layerMemory, FakeN8n.layer(fixtures.seed)))("node_sea
       assert.strictEqual(details.version, nodes[0]?.version)
     }))
 
+  it.effect("has as many rows as it says, also where n8n lacks types of the catalogue", () =>
+    Effect.gen(function*() {
+      const { data, message } = yield* tools.nodeSearch.answer({ keyword: "ai agent" })
+      assert.lengthOf(data.nodes, 10)
+      assert.strictEqual(message, `The first 10 of ${data.count} nodes`)
+      const all = yield* tools.nodeSearch.answer({ keyword: "ai agent", limit: 50 })
+      assert.strictEqual(all.message, `Found ${all.data.nodes.length} nodes`)
+    }).pipe(Effect.provide(Layer.merge(Services.layerMemory, FakeN8n.layer(fixtures.seed, { version: "1" })))))
+
   it.effect("proposes nodes that call any API if none is specific", () =>
     Effect.gen(function*() {
       const { data, message } = yield* tools.nodeSearch.run({ keyword: "qqqqzzzzxxxx" })
