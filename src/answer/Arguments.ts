@@ -120,18 +120,21 @@ interface Issue {
   readonly hint?: string
 }
 
+/** Reason for which an empty list of chosen things, however it is written, is not the same as no choice. */
+export const emptyChoice = "an empty choice is not all"
+
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
  * Decodes a tool's arguments; JSON strings for other types and `null` are accepted, unknown keys are refused. With
  * `empty`, one value for a list and nothing for an optional argument are accepted too, as models and clients send them;
- * it names the optional ones whose empty list, or text `null`, is a value.
+ * it names the optional ones whose empty list, or text `null`, is a value, with the reason.
  */
 export const decoder = <A, R>(
   tool: string,
   schema: Schema.ConstraintCodec<A, unknown, R>,
   jsonSchema: { readonly properties?: { readonly [key: string]: object }; readonly required?: unknown },
-  empty?: ReadonlyArray<string>
+  empty?: { readonly [parameter: string]: string }
 ) => {
   const properties = jsonSchema.properties ?? {}
   const required = new Set(arr(jsonSchema.required))
@@ -171,8 +174,9 @@ export const decoder = <A, R>(
     const places = names.flatMap((key): ReadonlyArray<Place> => {
       if (!Object.hasOwn(properties, key)) return []
       const schema = properties[key]
-      const value = coerce(input[key], schema, empty !== undefined)
-      return input[key] === null || empty && !required.has(key) && isNothing(value, schema, empty.includes(key))
+      const written = coerce(input[key], schema, empty !== undefined)
+      const value = written === null && input[key] !== null && empty?.[key] === emptyChoice ? [] : written
+      return input[key] === null || empty && !required.has(key) && isNothing(value, schema, Object.hasOwn(empty, key))
         ? []
         : [{ key, value, path: key, schema, depth: 0 }]
     })

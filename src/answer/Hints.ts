@@ -206,6 +206,7 @@ export const guidance = (
       readonly inputCount: number
       readonly where: string | undefined
     }
+    | { readonly _tag: "ManyItems"; readonly nodeName: string; readonly from: string | undefined }
     | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
     | { readonly _tag: "SameAgain" },
   execution: { readonly id: string; readonly workflowId: string }
@@ -228,6 +229,16 @@ export const guidance = (
         }.`,
         example: executionByNode(execution.id, step.nodeName, { where: step.where })
       }
+    case "ManyItems":
+      return step.from === undefined
+        ? {
+          message: "search_execution finds items by text or where.",
+          example: call("search_execution", { id: execution.id, nodes: [step.nodeName], limit: 3 })
+        }
+        : {
+          message: "compare_items shows what changed between two nodes; search_execution finds items.",
+          example: call("compare_items", { id: execution.id, from: step.from, to: step.nodeName })
+        }
     case "Workflow":
       return {
         message: step.reason === "NoData"

@@ -96,7 +96,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   const { annotations, message, page } = own
   const { inputSchema, name, outputSchema, unlisted } = tool
   const listing = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
-  const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema(), Object.keys(own.empty ?? {})))
+  const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema(), own.empty ?? {}))
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
   const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name }

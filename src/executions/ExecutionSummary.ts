@@ -245,10 +245,14 @@ export type NextStep =
     readonly inputCount: number
     readonly where: string | undefined
   }
+  | { readonly _tag: "ManyItems"; readonly nodeName: string; readonly from: string | undefined }
   | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
   | { readonly _tag: "SameAgain" }
 
-/** Failing node, else the last one to run; if none ran, the workflow, or the same execution later. */
+/** Number of items up to which the data of a node is worth reading as a whole. */
+const fewItems = 20
+
+/** Failing node, else the last one to run, or its many items; if none ran, the workflow, or the same execution later. */
 export const nextStep = (
   execution: Execution.Execution,
   failure: Failure | undefined,
@@ -256,6 +260,14 @@ export const nextStep = (
 ): NextStep => {
   const failed = failure?.node
   const nodeName = failed !== undefined && execution.runs.has(failed) ? failed : Execution.lastToRun(execution)
+  const itemsOf = (name: string) => Execution.itemCount(execution.runs.get(name) ?? [])
+  if (
+    nodeName !== undefined && failure === undefined && !execution.isRedacted &&
+    ExecutionHead.isOver(execution.status) && itemsOf(nodeName) > fewItems
+  ) {
+    const [from] = ranked(execution, undefined).map(({ name }) => name).filter((name) => itemsOf(name) > 1).toReversed()
+    return { _tag: "ManyItems", nodeName, from: from === nodeName ? undefined : from }
+  }
   if (nodeName !== undefined) {
     const called = Execution.failure(execution)?.run?.call?.executionId ??
       Execution.failedSubRun(execution, subRuns)?.executionId

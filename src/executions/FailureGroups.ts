@@ -1,4 +1,5 @@
 /** Failed executions by cause: messages that differ only in numbers, ids or quoted words are one group. Pure. */
+import { sumAll } from "effect/Number"
 import { defined } from "../base/Json.ts"
 import * as Rows from "../base/Rows.ts"
 import { errorDetail, related } from "./Execution.ts"
@@ -11,6 +12,10 @@ export interface Failure {
   readonly description?: string
   readonly httpCode?: string
   readonly called?: string
+  /** Execution of the called workflow that failed. */
+  readonly calledRun?: string
+  /** Error of the network, such as a refused connection with its address. */
+  readonly network?: string
 }
 
 export interface Failed extends Failure {
@@ -124,10 +129,34 @@ const isMarkup = (text: string) => /^\s*<[!?a-z]/i.test(text)
 
 /** Failure described by an error of n8n at a node. */
 export const ofError = (error: unknown, node: string | undefined): Failure => {
-  const { description, httpCode, message } = errorDetail(error)
+  const { description, httpCode, message, messages = [] } = errorDetail(error)
   const saysMore = description !== undefined && !isMarkup(description) && !message.includes(description)
-  const called = related(error)?.workflowId
-  return defined({ node, message, description: saysMore ? description : undefined, httpCode, called })
+  const { executionId: calledRun, workflowId: called } = related(error) ?? {}
+  const network = messages.find((text) => /^[a-z]+ E[A-Z_]+ \S/.test(text))
+  return defined({
+    node,
+    message,
+    description: saysMore ? description : undefined,
+    httpCode,
+    called,
+    calledRun,
+    network
+  })
+}
+
+/** Failures without those of sub-workflows whose callers are among them; `subRuns` counts those of a caller. */
+const causes = (failed: ReadonlyArray<Failed>) => {
+  const byId = new Map(failed.map((each) => [each.id, each]))
+  const called = new Set(failed.flatMap(({ calledRun }) => calledRun ?? []))
+  return failed.filter(({ id }) => !called.has(id)).map((each) => {
+    const way = new Set([each])
+    for (const { calledRun = "" } of way) {
+      const run = byId.get(calledRun)
+      if (run !== undefined) way.add(run)
+    }
+    const network = [...way].find((run) => run.network !== undefined)?.network
+    return { ...each, subRuns: way.size - 1, ...defined({ network }) }
+  })
 }
 
 /** Key of the cause, which alike failures share. */
@@ -136,30 +165,35 @@ export const keyOf = ({ called, description = "", httpCode, message, node, workf
 
 /**
  * Groups failed executions, ordered newest first, by cause: the largest group first. Placeholders such as `{1}` in the
- * texts stand for what varies.
+ * texts stand for what varies. The run of a sub-workflow counts with its caller, in `subRuns`.
  */
 export const group = (failed: ReadonlyArray<Failed>) =>
   [
-    ...Map.groupBy(failed, keyOf).values()
+    ...Map.groupBy(causes(failed), keyOf).values()
   ]
     .map((alike) => {
-      const { at: _, description, id: __, isRetried: ___, message: ____, ...same } = alike[0] ??
-        { id: "", workflowId: "", message: "" }
+      const [{ called, httpCode, node, workflowId = "" } = {}] = alike
+      const details = alike.map(({ description, network }) => description ?? network ?? "")
+      const subRuns = sumAll(alike.map((each) => each.subRuns))
       const times = alike.flatMap(({ at }) => at ?? []).toSorted()
       const varies: Array<ReturnType<typeof distinct>> = []
       return {
-        ...same,
+        workflowId,
         ...defined({
+          node,
+          called,
+          httpCode,
           message: template(alike.map(({ message }) => message), varies),
-          description: description === undefined
-            ? undefined
-            : template(alike.map((each) => each.description ?? ""), varies),
+          description: details[0] === "" ? undefined : template(details, varies),
           varies: varies.length === 0
             ? undefined
             : Object.fromEntries(varies.map((values, index) => [String(index + 1), values]))
         }),
         count: alike.length,
-        ...defined({ retried: alike.filter(({ isRetried }) => isRetried).length || undefined }),
+        ...defined({
+          subRuns: subRuns || undefined,
+          retried: alike.filter(({ isRetried }) => isRetried).length || undefined
+        }),
         first: times[0],
         last: times.at(-1),
         executions: alike.map(({ id }) => id)

@@ -39,7 +39,8 @@ export type Unpaired = typeof Unpaired.Type
  */
 export interface Comparison {
   readonly pairedBy: PairedBy
-  /** Side that was compared with `from`: the last one that still pairs if a node after it aggregates. */
+  /** Sides that were compared: the nearest ones that pair if a node between aggregates items or splits them. */
+  readonly from: Side
   readonly to: Side
   readonly same: number
   readonly altered: number
@@ -240,6 +241,7 @@ const compareSides = Effect.fnUntraced(function*(execution: Execution.Execution,
   ]))
   return defined({
     pairedBy,
+    from,
     to,
     ...counts,
     paths: rows.map(({ count: _, samples, ...row }) => {
@@ -257,28 +259,35 @@ const compareSides = Effect.fnUntraced(function*(execution: Execution.Execution,
   }) satisfies Comparison
 })
 
-/** Nodes that ran on the way from one node to another, the last ones first. */
-const nodesBetween = (execution: Execution.Execution, from: string, to: string): ReadonlyArray<string> => {
+/** Nodes that ran after a node and have an output, the first ones first; with `to` only those on the way there. */
+export const nodesAfter = (execution: Execution.Execution, from: string, to?: string): ReadonlyArray<string> => {
   const graph = Graph.make(execution.workflow?.connections)
-  const later = Graph.after(graph, [from])
-  const between = [...Graph.before(graph, [to])].filter((name) => later.has(name) && name !== from && name !== to)
-  return between.filter((name) => execution.runs.has(name)).toSorted((a, b) =>
-    Execution.byOrder(execution.runs.get(b)?.at(-1), execution.runs.get(a)?.at(-1))
-  )
+  const onTheWay = to === undefined ? undefined : Graph.before(graph, [to])
+  return [...Graph.after(graph, [from])].filter((name) =>
+    name !== from && name !== to && (onTheWay?.has(name) ?? true) && sideOf(execution, name) !== undefined
+  ).toSorted((a, b) => Execution.byOrder(execution.runs.get(a)?.at(-1), execution.runs.get(b)?.at(-1)))
 }
 
 const maxTries = 10
 
-/** Compares the items of two sides; where a node on the way aggregates them, up to the last node that still pairs. */
+/**
+ * Compares the items of two sides; where a node on the way aggregates them, up to the last node that still pairs, and
+ * where one splits them, from the first node that does.
+ */
 export const compare = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
   const { from, to } = options
   const whole: Comparison = yield* compareSides(execution, options)
   if (whole.pairedBy !== "none") return whole
-  for (const name of nodesBetween(execution, from.node, to.node).slice(0, maxTries)) {
-    const nearer = sideOf(execution, name)
+  const isSplit = from.count < to.count
+  const between = nodesAfter(execution, from.node, to.node)
+  for (const name of (isSplit ? between : between.toReversed()).slice(0, maxTries)) {
+    const nearer = sideOf(execution, name, isSplit ? { towards: to.node } : {})
     if (nearer === undefined || nearer.count === 0) continue
-    const result: Comparison = yield* compareSides(execution, { ...options, to: nearer })
-    if (result.pairedBy === "pairedItem" || result.pairedBy === "place" && nearer.count === from.count) return result
+    const sides = isSplit ? { from: nearer, to } : { from, to: nearer }
+    const result: Comparison = yield* compareSides(execution, { ...options, ...sides })
+    if (result.pairedBy === "pairedItem" || result.pairedBy === "place" && sides.from.count === sides.to.count) {
+      return result
+    }
   }
   return whole
 })

@@ -9,6 +9,7 @@ import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Rows from "../base/Rows.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
@@ -30,6 +31,8 @@ export interface Search {
   readonly nodes: ReadonlyArray<string> | undefined
   /** Nodes that ran without items, or that have no runs, instead of items. */
   readonly without?: "items" | "runs" | undefined
+  /** Whether nothing is searched for: the newest runs, without those that they started. */
+  readonly isList?: boolean
   /** Number of matches to skip. */
   readonly offset: number
   readonly limit: number
@@ -59,8 +62,9 @@ export const placeOf = (cursor = "") => {
 }
 
 /** Nodes of an execution that ran and returned no items, or that did not run. */
-const searchWithout = (execution: Execution.Execution, { limit, nodes = [], offset, without }: Search) => {
-  const known = execution.runs.size === 0 ? [] : nodes.filter((name) => Execution.nodeNames(execution).includes(name))
+const searchWithout = (execution: Execution.Execution, { limit, nodes, offset, without }: Search) => {
+  const all = Execution.nodeNames(execution).filter((name) => !Workflow.isNote(Execution.nodeOf(execution, name)))
+  const known = execution.runs.size === 0 ? [] : nodes?.filter((name) => all.includes(name)) ?? all
   const matched = known.filter((name) => {
     const runs = execution.runs.get(name)
     return without === "runs" ? runs === undefined : runs !== undefined && Execution.itemCount(runs) === 0
@@ -80,11 +84,12 @@ const searchWithout = (execution: Execution.Execution, { limit, nodes = [], offs
   }
 }
 
-/** Searches one execution; its matches are spread over the nodes. */
+/** Searches one execution; its matches are spread over the nodes. A list of runs has the items of the last node only. */
 export const searchIn = (execution: Execution.Execution, wanted: Search) => {
-  const { condition, limit, nodes, offset, onProblem, redacts, without } = wanted
+  const { condition, isList = false, limit, nodes, offset, onProblem, redacts, without } = wanted
   if (without !== undefined) return Effect.succeed(searchWithout(execution, wanted))
-  const slots = ItemSearch.outputs(execution, nodes)
+  const all = ItemSearch.outputs(execution, nodes)
+  const slots = isList ? all.filter(({ slot }) => slot.node === all.at(-1)?.slot.node) : all
   const search = ItemSearch.search(execution, condition(), { slots, redacts, offset, limit, spreads: true })
   return Effect.mapBoth(search, { onFailure: onProblem, onSuccess: (result) => ({ ...result, slots }) })
 }
@@ -194,14 +199,27 @@ const gaps = (
 
 type Runs = ReadonlyArray<Selection.Selected<SearchedRun>>
 
+/** Times at which the runs began, ISO 8601, the first one first. */
+const startsOf = (runs: Runs) => runs.flatMap(({ head }) => head.startedAt ?? []).toSorted()
+
 const versionOf = ({ value }: Runs[number]) => value?.executions[0]?.execution.version?.slice(0, 8)
 
-const countBy = (runs: Runs, keyOf: (run: Runs[number]) => string | undefined) =>
+const countOf = (runs: Runs) => ({
+  runs: runs.length,
+  matched: runs.filter(({ value }) => matchedIn(value) > 0).length
+})
+
+const countByStatus = (runs: Runs) =>
   Object.fromEntries(
-    [...Map.groupBy(runs, (run) => keyOf(run) ?? "unknown")].map(([key, some]) => [key, {
-      runs: some.length,
-      matched: some.filter(({ value }) => matchedIn(value) > 0).length
-    }])
+    [...Map.groupBy(runs, ({ head }) => head.status ?? "unknown")].map(([status, some]) => [status, countOf(some)])
+  )
+
+/** Runs by version, the one that began to run last first. */
+const countByVersion = (runs: Runs) =>
+  Object.fromEntries(
+    [...Map.groupBy(runs, (run) => versionOf(run) ?? "unknown")]
+      .map(([version, some]) => [version, { ...countOf(some), firstRun: startsOf(some)[0] ?? "" }] as const)
+      .toSorted(([, a], [, b]) => b.firstRun < a.firstRun ? -1 : 1)
   )
 
 /**
@@ -222,7 +240,8 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
     const execution = yield* executions.get(id)
     const { matches, slots: _, ...found } = yield* searchIn(execution, searchAll)
     const places = matches.map(({ index, slot }) => ({ execution, index, slot }))
-    return { ...found, execution, places, subRuns: yield* SubRuns.of(execution) } satisfies Searched
+    const subRuns = wanted.isList ? { runs: [], unnamed: [] } : yield* SubRuns.of(execution)
+    return { ...found, execution, places, subRuns } satisfies Searched
   })
 
   const searchOnce = Effect.fnUntraced(function*(id: string) {
@@ -272,9 +291,9 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
       count > 0 && offset + count < totals.matched
         ? defined({ cursor: cursorIn(offset + count, selection.again), last: query.last })
         : Selection.next(selection, query),
-    byStatus: countBy(selection.runs, ({ head }) => head.status ?? undefined),
-    byVersion: hasVersions ? countBy(selection.runs, versionOf) : undefined,
-    executions: selection.runs.filter(({ value }) => matchedIn(value) > 0).slice(0, limit).map((run) =>
+    byStatus: countByStatus(selection.runs),
+    byVersion: hasVersions ? countByVersion(selection.runs) : undefined,
+    executions: selection.runs.filter(({ value }) => matchedIn(value) > 0).map((run) =>
       defined({
         id: String(run.head.id),
         calledBy: run.value?.executions[0]?.execution.calledBy?.executionId,
@@ -285,14 +304,15 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
       })
     ),
     found: totals,
-    nodes: countByNode(results).slice(0, limit),
+    nodes: countByNode(results),
     matches: shown(runs, wanted).map((place) => ({
       ...place,
       item: wanted.without === undefined ? itemAt(place, redacts) : undefined
     })),
     notes: [
       selection.note,
-      selection.isComplete && selection.nextCursor !== undefined && "Older runs were not searched.",
+      !selection.isCut && selection.nextCursor !== undefined &&
+      `Older runs were not searched${selection.isComplete ? "" : ": next"}.`,
       ...gaps(runs, results.map(({ execution }) => execution), nodes),
       ...(visible.length === 0 || wanted.without !== undefined ? [] : ItemSearch.notes(totals, {
         samples: () =>

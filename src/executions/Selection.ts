@@ -2,6 +2,7 @@
  * Selection of executions: the one way in which tools take a set of runs. Lists those that match, newest first, and
  * reads each, a few at a time, until a limit of time or bytes.
  */
+import * as Clock from "effect/Clock"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -96,14 +97,28 @@ export const timedOut = (): Errors.N8nError => HttpErrors.timeoutError({ operati
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
 
-/** Optional ISO 8601 time. */
-export const isoTime = (name: string, description: string) =>
-  Schema.optionalKey(
-    Schema.String.annotate({ description }).check(
-      Schema.makeFilter((time) => !Number.isNaN(Date.parse(time)), {
-        message: `${name} must be an ISO 8601 time such as 2026-01-31T00:00:00Z`
-      })
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** ISO 8601 time that a text names: itself, or the time before now of a duration such as `24h`. */
+export const timeOf = Effect.fnUntraced(function*(name: string, text: string): Effect.fn.Return<string, string> {
+  const [, amount = "", unit] = /^\s*(\d{1,5})([mhd])\s*$/.exec(text) ?? []
+  if (unit !== undefined) {
+    const now = yield* Clock.currentTimeMillis
+    return new Date(now - Number(amount) * units[unit as keyof typeof units]).toISOString()
+  }
+  return Number.isNaN(Date.parse(text))
+    ? yield* Effect.fail(
+      `${name} must be a time such as 2026-01-31T08:00:00Z, or a duration before now such as 30m, 24h or 7d`
     )
+    : text
+})
+
+const isoTime = Schema.NonEmptyString.check(Schema.makeFilter((time) => !Number.isNaN(Date.parse(time))))
+
+/** Optional time, as {@link timeOf} reads it. */
+export const time = (name: string, description: string) =>
+  Schema.optionalKey(
+    Schema.String.annotate({ description }).pipe(Links.reading((text) => timeOf(name, text), isoTime))
   )
 
 /** Parameters of a tool that takes a set of runs, besides the maximum number. */
@@ -111,8 +126,8 @@ export const parameters = {
   workflowId: Schema.optionalKey(Schema.String.annotate({ description: "Its runs." }).pipe(Links.workflowId)),
   workflowName: text("Name contains this."),
   status: Schema.optionalKey(Schema.Literals(ExecutionHead.statuses).annotate({ description: "State." })),
-  startedAfter: isoTime("startedAfter", "ISO 8601, inclusive."),
-  startedBefore: isoTime("startedBefore", "ISO 8601."),
+  startedAfter: time("startedAfter", "ISO 8601 or 24h."),
+  startedBefore: time("startedBefore", "ISO 8601."),
   cursor: text("nextCursor.")
 }
 

@@ -27,7 +27,9 @@ const causeOf = Effect.fnUntraced(function*(id: string, failure: FailureGroups.F
   const execution = yield* Executions.use((executions) => executions.get(id))
   const child = Execution.failedSubRun(execution, (yield* SubRuns.of(execution)).runs)
   const cause = child && (yield* Executions.use((executions) => executions.failure(child.executionId)))
-  return cause === undefined ? failure : defined({ ...cause, node: failure.node, called: child?.workflowId })
+  return cause === undefined
+    ? failure
+    : defined({ ...cause, node: failure.node, called: child?.workflowId, calledRun: child?.executionId })
 }, (effect, _, failure) => Effect.orElseSucceed(effect, () => failure))
 
 const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed) {
@@ -168,7 +170,10 @@ export const byFailure = Effect.fn("Triage.byFailure")(
     const failed = selection.runs.flatMap(({ value }) => value ?? []).map((each) => ({
       ...each,
       message: clean(each.message),
-      ...defined({ description: each.description && clean(each.description) })
+      ...defined({
+        description: each.description && clean(each.description),
+        network: each.network && clean(each.network)
+      })
     }))
     const groups: ReadonlyArray<FailureGroup> = FailureGroups.group(failed)
     return { ...selection, groups }

@@ -165,17 +165,22 @@ export const workflowOf = (text: string): Effect.Effect<string, string> =>
 /** Id of the execution that a text names by its id, or a link to it. */
 export const executionOf = Effect.fnUntraced(function*(text: string): Effect.fn.Return<string, string> {
   const link = yield* read(text)
-  if (link === undefined) return text
-  return link.executionId ?? (yield* Effect.fail(
-    link.workflowId === undefined
+  const id = link === undefined ? text : link.executionId
+  if (id !== undefined && /^\d+$/.test(id)) return id
+  return yield* Effect.fail(
+    link === undefined || id !== undefined
+      ? `Execution ID must be digits, or a link to the run: '${
+        Visible.label(text)
+      }' is neither. For a workflow's name: list_executions(workflowName: '${Visible.label(text)}')`
+      : link.workflowId === undefined
       ? `'${Visible.label(text)}' is not a link to an execution, which contains /executions/ID`
       : `The link is to a workflow: list_executions(workflowId: '${link.workflowId}') lists its executions`
-  ))
+  )
 })
 
 /** Text that a caller may write in other forms, and its meaning. */
-export const reading = (read: (text: string) => Effect.Effect<string, string>) =>
-  Schema.decodeTo<typeof Schema.NonEmptyString, typeof Schema.String>(Schema.NonEmptyString, {
+export const reading = (read: (text: string) => Effect.Effect<string, string>, meaning = Schema.NonEmptyString) =>
+  Schema.decodeTo<typeof Schema.NonEmptyString, typeof Schema.String>(meaning, {
     decode: SchemaGetter.transformEffect((text) =>
       Effect.mapError(read(text), (message) => new SchemaIssue.InvalidValue({ message }))
     ),
@@ -184,4 +189,4 @@ export const reading = (read: (text: string) => Effect.Effect<string, string>) =
 
 export const workflowId = reading(workflowOf)
 
-export const executionId = reading(executionOf)
+export const executionId = reading(executionOf, Schema.NonEmptyString.check(Schema.isPattern(/^\d+$/)))

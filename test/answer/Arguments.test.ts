@@ -19,7 +19,7 @@ const input = Schema.Struct({
   status: Schema.optionalKey(Schema.Literals(["success", "error"]))
 })
 
-const decode = Arguments.decoder("a_tool", input, Tool.jsonSchema(input), ["nodes"])
+const decode = Arguments.decoder("a_tool", input, Tool.jsonSchema(input), { nodes: "removes all" })
 
 const usage = "a_tool takes: id, executionId, limit, ratio, active, raw, tags, nodes, settings, status."
 
@@ -128,7 +128,8 @@ describe("refused arguments", () => {
     {
       args: { id: "w", executionId: "12a" },
       field: "executionId",
-      message: "Execution ID must be digits, as in list_executions"
+      message:
+        "Execution ID must be digits, or a link to the run: '12a' is neither. For a workflow's name: list_executions(workflowName: '12a')"
     },
     { args: { id: "w", limit: 0 }, field: "limit", message: "limit must be from 1 to 100" },
     { args: { id: "w", limit: "101" }, field: "limit", message: "limit must be from 1 to 100" },

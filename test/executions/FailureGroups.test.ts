@@ -184,7 +184,8 @@ describe("the beginning of an execution", () => {
     assert.deepStrictEqual(failure, {
       node: "HTTP Request",
       message: "The service refused the connection - perhaps it is offline",
-      httpCode: "ECONNREFUSED"
+      httpCode: "ECONNREFUSED",
+      network: "connect ECONNREFUSED 127.0.0.1:9"
     })
     assert.isBelow(share, 0.5)
   })

@@ -60,7 +60,7 @@ const compare = (a: string, b: string, options: Partial<ItemComparison.Options> 
 describe("ItemComparison", () => {
   it.effect("follows n8n's links over several nodes, and shows what changed once before what changed everywhere", () =>
     Effect.gen(function*() {
-      const { to, ...result } = yield* compare("Source", "Work")
+      const { from: _, to, ...result } = yield* compare("Source", "Work")
       assert.strictEqual(to.node, "Work")
       assert.deepStrictEqual<unknown>(result, {
         pairedBy: "pairedItem",
@@ -111,7 +111,7 @@ describe("ItemComparison", () => {
 
   it.effect("pairs by key, equal keys in their order", () =>
     Effect.gen(function*() {
-      const { to: _, ...result } = yield* compare("Source", "Work", {
+      const { from: _, to: __, ...result } = yield* compare("Source", "Work", {
         key: ["id"],
         ignore: [["total"], ["tags"], ["password"]]
       })

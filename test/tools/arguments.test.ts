@@ -36,7 +36,7 @@ describe("optional arguments", () => {
       Effect.gen(function*() {
         const { properties = {}, ...schema } = Tool.jsonSchema(tool.input)
         const empty = Object.keys(emptyOf(tool))
-        const decode = Arguments.decoder(name, tool.input, { ...schema, properties }, empty)
+        const decode = Arguments.decoder(name, tool.input, { ...schema, properties }, emptyOf(tool))
         const plain = yield* decode(usual(tool))
         for (const [key, parameter] of Object.entries(properties)) {
           // The data of a test may be anything.

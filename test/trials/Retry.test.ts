@@ -74,7 +74,7 @@ const inShop = <A, E>(
   return inWorld(use, {
     seed: { workflows: [shop], executions },
     runs: (workflow) =>
-      FakeN8n.succeededExecution({ workflow, items: { Hook: [requestOf(last)], Pay: [{ paid: last }] } }),
+      FakeN8n.succeededExecution({ workflow, items: { Hook: [requestOf(last)], Pay: [{ paid: last, ...result }] } }),
     ...options,
     before: (request, api) => {
       if (request.method === "POST" && request.url.includes("/webhook/")) last = Number(obj(request.body)?.["no"])
@@ -82,6 +82,9 @@ const inShop = <A, E>(
     }
   })
 }
+
+/** More than two fields, one of them an object. */
+const result = { currency: "JPY", shop: "Kobe", receipt: { no: 7 } }
 
 const retry = (input: Obj) => hurried(tools.retryExecution.call(input))
 
@@ -100,9 +103,9 @@ describe("a retry from the start", () => {
         const { runs, version } = yield* retry({ ids, from: "start" })
         assert.deepStrictEqual(yield* orders(api), [1, 2, 3])
         assert.deepStrictEqual(runs?.map(({ id, items, lastNode, status }) => [id, status, lastNode, items]), [
-          ["1", "success", "Pay", { count: 1, first: { paid: 1 } }],
-          ["2", "success", "Pay", { count: 1, first: { paid: 2 } }],
-          ["3", "success", "Pay", { count: 1, first: { paid: 3 } }]
+          ["1", "success", "Pay", { count: 1, first: { paid: 1, ...result } }],
+          ["2", "success", "Pay", { count: 1, first: { paid: 2, ...result } }],
+          ["3", "success", "Pay", { count: 1, first: { paid: 3, ...result } }]
         ])
         const [request] = yield* sent(api)
         assert.deepInclude(request?.headers, { "x-key": `k${obj(request?.body)?.["no"]}` })
@@ -437,7 +440,7 @@ describe("a retry from the failed node", () => {
         }
         assert.match(
           (yield* Effect.flip(retry({ ids: Array.from({ length: 51 }, () => "1") }))).message,
-          /from 1 to 50/
+          /at most 50/
         )
       })
     ))

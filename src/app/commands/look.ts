@@ -1,9 +1,9 @@
 /** `why`, `executions` and `workflows`: what the tools answer, as tables in a terminal and as JSON elsewhere. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as Links from "../../n8n/Links.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
@@ -81,21 +81,6 @@ export const why = command(
   })
 )
 
-const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Time of an ISO 8601 text, or of a duration before now, such as `24h`. */
-const sinceTime = Effect.fnUntraced(function*(text: string) {
-  const [, amount = "", unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
-  const at = unit === undefined
-    ? Date.parse(text)
-    : (yield* Clock.currentTimeMillis) - Number(amount) * units[unit as keyof typeof units]
-  return Number.isNaN(at)
-    ? yield* Options.refuse(
-      `--since '${Visible.label(text)}': a duration such as 30m, 24h or 7d, or a time such as 2026-01-31T08:00`
-    )
-    : new Date(at).toISOString()
-})
-
 export const executions = command(
   "executions",
   "List runs, newest first, or group them by what failed or where the time goes",
@@ -108,7 +93,10 @@ export const executions = command(
     json
   },
   Effect.fnUntraced(function*({ by: groupBy, json, limit, since, status, workflow }, options) {
-    const startedAfter = since === undefined ? undefined : yield* sinceTime(since)
+    // A person means the time of this computer.
+    const startedAfter = since === undefined ? undefined : new Date(
+      yield* Effect.mapError(Selection.timeOf("--since", since), Options.refuse)
+    ).toISOString()
     yield* Effect.gen(function*() {
       const data = yield* tools.listExecutions.call({
         ...(yield* ofWorkflow(workflow)),

@@ -11,7 +11,6 @@ import * as ItemComparison from "../../executions/ItemComparison.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import * as Graph from "../../workflow/Graph.ts"
 import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -47,11 +46,12 @@ const sideOf = Effect.fnUntraced(function*(
 
 type Compared = Effect.Success<ReturnType<typeof sideOf>>
 
-const laterNodes = ({ runs, workflow }: Execution, from: string) => {
-  const later = Graph.next(Graph.make(workflow?.connections), from).filter((name) => runs.has(name))
-  const names = Rows.names(later, 5)
-  return `Name a later node${names && `: after ${Rows.quote(from)} ran ${names}`}.`
+interface Sides {
+  readonly from: Compared
+  readonly to: Compared
 }
+
+const amount = ({ count, node }: Compared) => `${counted(count, "item")} of ${Rows.quote(node)}`
 
 const portsOf = (
   { parts }: ItemComparison.Side
@@ -75,9 +75,10 @@ const samples = ({ execution, parts: [first] }: Compared, redacts: boolean) =>
   first === undefined ? [] : ItemSearch.samples(execution, first.slot, 5, redacts)
 
 const noteOf = (
-  { asked, from, to }: { readonly from: Compared; readonly to: Compared; readonly asked: Compared },
+  { asked, from, to }: Sides & { readonly asked: Sides },
   { likelyKey, pairedBy, sharedKeys = 0, withoutKey }: ItemComparison.Comparison,
-  { isInput, key, missing, redacts }: {
+  { isDefault, isInput, key, missing, redacts }: {
+    readonly isDefault: boolean
     readonly isInput: boolean
     readonly key: string | undefined
     readonly missing: ReadonlyArray<string>
@@ -89,11 +90,20 @@ const noteOf = (
     ItemView.incomplete(from.execution),
     !isOfOne && ItemView.incomplete(to.execution),
     isInput && "Without output in one execution: the inputs are compared.",
-    to.node !== asked.node &&
+    isDefault && `to was left out: '${asked.to.node}' is the last node that ran after '${asked.from.node}'.`,
+    to.node !== asked.to.node &&
     `Compared up to '${to.node}', the last node that pairs with '${from.node}': after it items are aggregated.`,
+    from.node !== asked.from.node &&
+    `${
+      amount(asked.from)
+    } became more: compared from '${from.node}', the first node after it that pairs with '${to.node}'.`,
     notCompared([from, to]),
-    pairedBy === "none" &&
-    `'${from.count > to.count ? to.node : from.node}' aggregates the items of the other node: only key can pair them.`,
+    pairedBy === "none" && from.count > to.count &&
+    `'${to.node}' aggregates the items of the other node: only key can pair them.`,
+    pairedBy === "none" && from.count < to.count &&
+    `${amount(from)} became ${to.count}: nothing to pair. Start at '${
+      ItemComparison.nodesAfter(from.execution, from.node, to.node)[0] ?? to.node
+    }', the first node after it.`,
     likelyKey &&
     `The pairs look crossed: '${likelyKey}' differs in them, although most of its values are on both sides. Pair with key: '${likelyKey}'.`,
     ItemView.noteAbout(
@@ -118,7 +128,7 @@ export const compareItems = Tool.make({
   input: Schema.Struct({
     id: parameters.executionId,
     from: parameters.required("from", "Earlier node."),
-    to: parameters.optional(Schema.String, "Later node; default with otherId: from."),
+    to: parameters.optional(Schema.String, "Default: the last; with otherId: from."),
     otherId: Schema.optionalKey(parameters.executionIdFor("Execution of to, if not id.")),
     key: parameters.optional(Schema.String, "Path that pairs and names items; default: n8n's links, else position."),
     ignore: conditions.paths("Not these paths."),
@@ -154,25 +164,27 @@ export const compareItems = Tool.make({
       const { get } = yield* Executions
       const execution = yield* get(input.id)
       const other = input.otherId === undefined || input.otherId === input.id ? execution : yield* get(input.otherId)
-      const later = input.to ?? (other === execution ? undefined : input.from)
+      yield* checkNode(execution, input.from, "from")
+      const later = input.to ??
+        (other === execution ? ItemComparison.nodesAfter(execution, input.from).at(-1) : input.from)
       if (later === undefined) {
-        yield* checkNode(execution, input.from, "from")
         return yield* parameters.invalid(
           "to",
-          input.otherId === undefined ? "to is required" : "otherId is the same execution as id",
-          laterNodes(execution, input.from)
+          `to is required: no node with an output ran after '${input.from}'`,
+          "get_execution lists the nodes that ran, with their item counts."
         )
       }
       // A failed run has no output: its inputs are compared with those of the other run.
       const isInput = execution !== other && later === input.from &&
         [execution, other].some((each) => ItemComparison.sideOf(each, later) === undefined)
       const towards = execution === other ? later : undefined
-      const from = yield* sideOf(execution, input.from, "from", { isInput, towards })
-      const asked = yield* sideOf(other, later, "to", { isInput })
+      const asked = {
+        from: yield* sideOf(execution, input.from, "from", { isInput, towards }),
+        to: yield* sideOf(other, later, "to", { isInput })
+      }
       const redacts = yield* Tool.RedactSecrets
       const comparison = yield* ItemComparison.compare(execution, {
-        from,
-        to: asked,
+        ...asked,
         other,
         key: key?.steps,
         fields: fields.map(({ steps }) => steps),
@@ -180,7 +192,7 @@ export const compareItems = Tool.make({
         limit: input.limit,
         redacts
       })
-      const to = { ...comparison.to, execution: other }
+      const [from, to] = [{ ...comparison.from, execution }, { ...comparison.to, execution: other }]
       const { withoutKey } = comparison
       for (const [side, count] of [[from, withoutKey?.from], [to, withoutKey?.to]] as const) {
         if (key === undefined || count !== side.count || count === 0) continue
@@ -188,7 +200,8 @@ export const compareItems = Tool.make({
         return yield* parameters.invalid("key", `No item of '${side.node}' has '${key.path}'`, hint)
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index)).map(({ path }) => path)
-      const note = noteOf({ from, to, asked }, comparison, { key: key?.path, missing, redacts, isInput })
+      const isDefault = input.to === undefined && other === execution
+      const note = noteOf({ from, to, asked }, comparison, { key: key?.path, missing, redacts, isInput, isDefault })
       const rowOf = (side: Compared) => {
         const runs = [...new Set(side.parts.map(({ slot }) => slot.run))]
         return defined({
@@ -206,7 +219,7 @@ export const compareItems = Tool.make({
     defined({ ...Struct.omit(comparison, ["likelyKey", "missing", "sharedKeys", "withoutKey"]), ...rest }),
   message: ({ added, altered, onlyInFrom, onlyInTo, pairedBy, paths, removed, same }) => {
     if (pairedBy === "none") {
-      return { en: "One side aggregates the other: nothing to pair", ja: "集約されているため、対応付けできません" }
+      return { en: "Items were aggregated or split: nothing to pair", ja: "集約されているため、対応付けできません" }
     }
     const keys = (kind: "added" | "removed") =>
       Rows.names(paths.flatMap(({ path, ...each }) => each[kind] === undefined ? [] : [path]), 3, 200)

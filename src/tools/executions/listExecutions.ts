@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
@@ -53,6 +54,8 @@ const FailureGroup = Schema.Struct({
     Schema.Record(Schema.String, Schema.Struct({ distinct: Schema.Int, values: Schema.Array(Schema.String) }))
   ),
   count: Schema.Int,
+  /** Failed runs of the sub-workflow itself, which are not counted. */
+  also: Schema.optionalKey(Schema.String),
   /** Number of those that a retry has repaired. */
   retried: Schema.optionalKey(Schema.Int),
   first: Schema.optionalKey(Schema.String),
@@ -145,8 +148,14 @@ const groupsOf = (result: Result, name: (workflowId: string) => string): Readonl
         defined({ workflowId, workflowName: name(workflowId), ...rest, lastFailed })
       )
     case "failure":
-      return result.groups.map(({ called, workflowId, ...rest }) =>
-        defined({ workflowId, workflowName: name(workflowId), ...rest, subWorkflow: called && name(called) })
+      return result.groups.map(({ called, subRuns, workflowId, ...rest }) =>
+        defined({
+          workflowId,
+          workflowName: name(workflowId),
+          ...rest,
+          subWorkflow: called && name(called),
+          also: subRuns === undefined ? undefined : `${counted(subRuns, "run")} of the sub-workflow itself`
+        })
       )
     case "node":
       return result.groups.map((row) => defined({ ...labelled(row), calledBy: row.calledBy && name(row.calledBy) }))
@@ -180,7 +189,7 @@ export const listExecutions = Tool.make({
     limit: parameters.optionalInt(
       "limit",
       { minimum: 1, maximum: maxRuns },
-      "Default 20; with groupBy 200 (node: 50)."
+      "Default 20; groupBy 200, node 50."
     ),
     raw: parameters.flag("Adds all other fields; with groupBy all groups."),
     offset: parameters.offset("offset", "Groups to skip.")
@@ -200,6 +209,8 @@ export const listExecutions = Tool.make({
     workflows: Schema.optionalKey(
       Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, runs: Schema.Int, failed: Schema.Int }))
     ),
+    /** Number of failures in the groups; that of a sub-workflow's run and its caller is one. */
+    failed: Schema.optionalKey(Schema.Int),
     /** Number of executions in the groups. */
     scanned: Schema.optionalKey(Schema.Int),
     /** Whether the groups cover all executions that match from the cursor on. */
@@ -246,6 +257,7 @@ export const listExecutions = Tool.make({
           ? undefined
           : result.findings.map(({ workflowId, ...rest }) => ({ workflow: label(workflowId), ...rest })),
         workflows: groupBy === "workflow" ? undefined : workflows,
+        failed: result.groupBy === "failure" ? sumAll(result.groups.map(({ count }) => count)) : undefined,
         scanned: runs.length,
         complete: isComplete && nextCursor === undefined,
         nextCursor,
@@ -269,11 +281,11 @@ export const listExecutions = Tool.make({
       hint
     })
   },
-  message: ({ count = 0, scanned = 0, workflows = [] }, { groupBy }) => ({
+  message: ({ count = 0, failed = 0, scanned = 0 }, { groupBy }) => ({
     en: groupBy === undefined
       ? `Found ${counted(count, "execution")}`
       : groupBy === "failure"
-      ? `${workflows.reduce((sum, { failed }) => sum + failed, 0)} of ${counted(scanned, "execution")} failed`
+      ? `${failed} of ${counted(scanned, "execution")} failed`
       : `${counted(scanned, "execution")} by ${groupBy}`,
     ja: "実行履歴を取得しました"
   }),

@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
-import { defined, obj } from "../../base/Json.ts"
+import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -23,7 +25,7 @@ const fields = {
   version: Schema.optionalKey(Schema.String),
   /** Node that failed, or the last to run. */
   lastNode: Schema.optionalKey(Schema.String),
-  /** Number of its items, and the first of them, shortened. */
+  /** Number of its items, and the first of them. */
   items: Schema.optionalKey(Items),
   error: Schema.optionalKey(Schema.String),
   note: Schema.optionalKey(Schema.String)
@@ -78,12 +80,6 @@ const Output = Schema.Struct({
   hint: Schema.optionalKey(Schema.String)
 })
 
-const small = (json: unknown): Schema.Json =>
-  Object.fromEntries(
-    Object.entries(obj(json) ?? {}).filter(([, value]) => typeof value !== "object").slice(0, 2)
-      .map(([key, value]) => [key, typeof value === "string" ? Visible.label(value, 30) : value as Schema.Json])
-  )
-
 const resultOf = ({ execution, note, status, version }: Retry.Retried) => {
   const failure = execution && Execution.failure(execution)
   const lastNode = failure?.node ?? (execution && Execution.lastToRun(execution))
@@ -96,7 +92,7 @@ const resultOf = ({ execution, note, status, version }: Retry.Retried) => {
     version,
     lastNode,
     items: failure === undefined && run !== undefined
-      ? defined({ count, first: first && small(first.json) })
+      ? defined({ count, first: first && ItemView.withoutNoise(first).json })
       : undefined,
     error: failure && Visible.label(Execution.errorDetail(failure.error).message, 100),
     note
@@ -162,7 +158,7 @@ export const retryExecution = Tool.make({
   title: "Retry execution",
   searchHint: "run again, rerun, send requests again, replay",
   description: "Run failed executions again: id, ids, or filters.",
-  empty: { ids: "an empty choice is not all" },
+  empty: { ids: Arguments.emptyChoice },
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["execution:retry", "execution:read", "execution:list"],
   partialScopes: {
@@ -199,7 +195,10 @@ export const retryExecution = Tool.make({
     }),
   budget: () => ({
     total: 6_000,
-    rooms: { "wouldRetry[].body": [4_000, 1_000, 400, 160, 80] },
+    rooms: Record.fromIterableWith(
+      ["wouldRetry[].body", "items.first", "runs[].items.first"],
+      (part) => [part, [4_000, 1_000, 400, 160, 80]]
+    ),
     lists: { "wouldRetry[].repeats": 5 }
   }),
   summarize: (outcome, input) => {

@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { checkNode, Executions } from "../../executions/Executions.ts"
@@ -11,6 +13,7 @@ import * as ItemView from "../../executions/ItemView.ts"
 import * as RunSearch from "../../executions/RunSearch.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import { cursorAfter } from "../../n8n/N8nClient.ts"
 import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -18,6 +21,9 @@ const Match = Schema.Struct({
   /** Ids of the execution and of the one that called it as a sub-workflow; only in a search over several runs. */
   execution: Schema.optionalKey(Schema.String),
   calledBy: Schema.optionalKey(Schema.String),
+  /** State of the run; only in a list of runs. */
+  status: Schema.optionalKey(Schema.String),
+  startedAt: Schema.optionalKey(Schema.String),
   node: Schema.String,
   /** Place and item; absent with `without`. */
   run: Schema.optionalKey(Schema.Int),
@@ -34,7 +40,7 @@ const Runs = Schema.Struct({
   complete: Schema.Boolean
 })
 
-const Counts = Schema.Record(Schema.String, Schema.Struct({ runs: Schema.Int, matched: Schema.Int }))
+const counts = { runs: Schema.Int, matched: Schema.Int }
 
 /** Returns a function that names the outputs of nodes with several outputs. */
 const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
@@ -63,7 +69,7 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
     byVersion: undefined,
     executions: undefined,
     found,
-    nodes: counts.slice(0, search.limit),
+    nodes: counts,
     matches: matches.map((match) => ({ ...match, execution })),
     next: (count: number) =>
       count > 0 && search.offset + count < found.matched
@@ -87,6 +93,17 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
 
 const maxMatches = 50
 
+interface Request {
+  readonly [parameter: string]: unknown
+}
+
+/** Whether nothing is searched for: the items are listed. */
+const isUnconditional = ({ text, where, without }: Request) => (text ?? where ?? without) === undefined
+
+/** Whether the newest runs are listed, each with its result. */
+const isList = ({ fields, id, nodes, ...rest }: Request) =>
+  isUnconditional(rest) && (fields ?? id ?? nodes) === undefined
+
 /** Searches the output items of one execution, or of a set of runs. */
 export const searchExecution = Tool.make({
   name: "search_execution",
@@ -95,6 +112,7 @@ export const searchExecution = Tool.make({
   description: "Find or list items of one run (id) or many, by text or condition; counts by status and version.",
   annotations: Tool.readOnly,
   empty: { text: "the text null is searched" },
+  unlisted: { offset: "never" },
   scopes: ["execution:read"],
   partialScopes: {
     "execution:list": "several runs",
@@ -110,16 +128,19 @@ export const searchExecution = Tool.make({
     nodes: parameters.optional(Schema.Array(Schema.String), "Only these."),
     without: parameters.optional(
       Schema.Literals(["items", "runs"]),
-      "Nodes that ran and returned no items, or did not run."
+      "Nodes without items, or that did not run."
     ),
     fields: conditions.fields,
-    limit: parameters.int("limit", { minimum: 1, maximum: maxMatches }, 10, "Rows per list.")
+    limit: parameters.int("limit", { minimum: 1, maximum: maxMatches }, 10, "Rows."),
+    offset: parameters.offset("offset", "Nodes to skip.")
   }),
   output: Schema.Struct({
     runs: Schema.optionalKey(Runs),
-    byStatus: Schema.optionalKey(Counts),
-    /** Of n8n 2, if several versions ran. */
-    byVersion: Schema.optionalKey(Counts),
+    byStatus: Schema.optionalKey(Schema.Record(Schema.String, Schema.Struct(counts))),
+    /** Of n8n 2, if several versions ran, newest first; `firstRun` is the start of the first of these runs. */
+    byVersion: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Struct({ ...counts, firstRun: Schema.String }))
+    ),
     /** Runs with matches, in their own items or in executions that they started; `version` if several versions ran. */
     executions: Schema.optionalKey(Schema.Array(
       Schema.Struct({
@@ -144,12 +165,13 @@ export const searchExecution = Tool.make({
   }),
   handler: (input) =>
     Effect.gen(function*() {
-      const { fields: paths, id, limit, nodes, text, where: source, without, ...query } = input
+      const { offset: _, ...args } = input
+      const { fields: paths, id, limit, nodes, text, where: source, without, ...query } = args
       const { cursor, ...several } = query
-      if (without !== undefined && (nodes === undefined || (text ?? source) !== undefined)) {
+      if (without !== undefined && (text ?? source) !== undefined) {
         return yield* parameters.invalid(
-          nodes === undefined ? "nodes" : "without",
-          nodes === undefined ? "without needs nodes" : "without looks at no items: text and where do not apply",
+          "without",
+          "without looks at no items: text and where do not apply",
           "For example without: \"items\", nodes: [\"Get orders\"]."
         )
       }
@@ -167,6 +189,7 @@ export const searchExecution = Tool.make({
         onProblem: (problem) => conditions.wrongExpression(source ?? "", problem),
         nodes,
         without,
+        isList: isList(input),
         offset: RunSearch.placeOf(cursor).offset,
         limit,
         redacts: yield* Tool.RedactSecrets
@@ -182,7 +205,7 @@ export const searchExecution = Tool.make({
       ])
       const next = (count: number) => {
         const rest = result.next(count)
-        return rest && { ...input, ...rest }
+        return rest && { ...args, ...rest }
       }
       return {
         fields,
@@ -198,7 +221,9 @@ export const searchExecution = Tool.make({
     size: matches.length,
     after: (count) => ({ ...rest, matches: matches.slice(0, count) })
   }),
-  summarize: ({ fields, hasEarlier, matches, names, next, note, result }, { text }) => {
+  summarize: ({ fields, hasEarlier, matches, names, next, note, result }, input) => {
+    const { text } = input
+    const isOfRuns = isList(input)
     const { byStatus, byVersion, executions, found: { failed, matched, scanned }, nodes, runs } = result
     return defined({
       runs,
@@ -210,14 +235,15 @@ export const searchExecution = Tool.make({
       scanned,
       failedItems: failed || undefined,
       note,
-      executions: hasEarlier ? undefined : executions,
+      // The rows of a list say as much of each run.
+      executions: hasEarlier || isOfRuns ? undefined : executions,
       nodes,
       matches: matches.toSorted((a, b) => a.position - b.position).map(({ execution, index, item, slot }) => ({
         ...defined({ execution: runs && execution.id, calledBy: runs && execution.calledBy?.executionId }),
+        ...(isOfRuns ? defined({ status: Visible.label(execution.status), startedAt: execution.startedAt }) : {}),
         node: slot.node,
         ...(item === undefined ? {} : defined({
-          run: slot.run,
-          output: Connections.portLabel(slot.port),
+          ...(isOfRuns ? {} : { run: slot.run, output: Connections.portLabel(slot.port) }),
           name: names(slot),
           index,
           item: ItemView.withoutNoise(
@@ -231,17 +257,31 @@ export const searchExecution = Tool.make({
       }))
     })
   },
-  message: ({ matched, matches, next, runs, scanned }, { without }) => {
+  next: (input, { executions = [] }) => (path, count) => {
+    const last = executions[count - 1]
+    return path === "executions" && last !== undefined
+      ? Hints.again("search_execution", input, { cursor: cursorAfter(last.id), offset: undefined })
+      : undefined
+  },
+  paged: ["nodes"],
+  budget: (_, input) => ({
+    ...(isList(input) ? { total: 500 + 220 * input.limit } : {}),
+    lists: { executions: input.limit }
+  }),
+  message: ({ matched, matches, next, runs, scanned }, input) => {
+    const { without } = input
     const where = runs === undefined ? "" : `, in ${runs.matched} of ${counted(runs.searched, "run")}`
     const more = matches.length === matched
       ? ""
       : `; ${matches.length} shown${next === undefined ? "" : ": next continues"}`
-    const what = without === undefined
+    const what = isUnconditional(input)
+      ? counted(matched, "item")
+      : without === undefined
       ? `${matched} of ${scanned} items match`
       : `${matched} of ${counted(scanned, "node")} ${without === "runs" ? "did not run" : "ran and returned no items"}`
     return {
       en: `${what}${where}${more}`,
-      ja: `${scanned} 件中 ${matched} 件のアイテムが一致しました`
+      ja: isUnconditional(input) ? `アイテム ${matched} 件` : `${scanned} 件中 ${matched} 件のアイテムが一致しました`
     }
   }
 })

@@ -38,25 +38,16 @@ export const reference = referenceFor("Workflow ID")
 
 export const workflowFile = required("File path", "Path (.json) or draft.")
 
-const isExecutionId = (message: string) => Schema.isPattern(/^\d+$/, { message })
-
 export const executionIdFor = (description: string) =>
-  required("Execution ID", description).pipe(Links.executionId, Schema.annotateKey(ifMissing("Execution ID"))).check(
-    isExecutionId("Execution ID must be digits, as in list_executions")
-  )
+  required("Execution ID", description).pipe(Links.executionId, Schema.annotateKey(ifMissing("Execution ID")))
 
 export const executionId = executionIdFor("From list_executions.")
 
 export const executionIds = (name: string, maximum: number, description: string) =>
   Schema.optionalKey(
-    Schema.Array(
-      Schema.String.pipe(Links.executionId).check(
-        isExecutionId(`each of ${name} must be the digits of an execution's id`)
-      )
-    ).check(
-      Schema.isBetweenLength(1, maximum, {
-        message: `${name} must have from 1 to ${maximum} ids: call again for the others`
-      })
+    Schema.Array(Schema.String.pipe(Links.executionId)).check(
+      Schema.isMinLength(1, { message: `${name} is empty: name the runs, or leave it out` }),
+      Schema.isMaxLength(maximum, { message: `${name} takes at most ${maximum}: call again for the others` })
     ).annotate({ description })
   )
 

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -17,7 +18,7 @@ export const syncPull = Tool.make({
   searchHint: "export all workflows into git, back up n8n into files, workflows as code",
   description: "Write new or changed workflows of n8n to a folder, one file each. Changed files stay.",
   annotations: Tool.destructive,
-  empty: { only: "an empty choice is not all" },
+  empty: { only: Arguments.emptyChoice },
   scopes: ["workflow:list", "workflow:read"],
   input: Schema.Struct({
     folder: entries.folder,

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as ItemView from "../../executions/ItemView.ts"
@@ -19,7 +20,7 @@ export const syncPush = Tool.make({
   description:
     "Write new or changed workflows of a folder to n8n, unpublished (before n8n 2.40, active ones change immediately). Undo: workflow_restore.",
   annotations: Tool.destructive,
-  empty: { only: "an empty choice is not all" },
+  empty: { only: Arguments.emptyChoice },
   scopes: ["workflow:list", "workflow:read", "workflow:create", "workflow:update"],
   input: Schema.Struct({ folder: entries.folder, only: entries.only, dryRun: writing.dryRun }),
   output: entries.Output,

@@ -247,11 +247,17 @@ describe("compare_items on the way", () => {
 
   it.effect("pairs nothing where one side aggregates the other, except with a key", () =>
     Effect.gen(function*() {
-      for (const [earlier, later, name] of [["Price", "All", "All"], ["Price", "Sum", "Sum"], ["All", "Each", "All"]]) {
+      for (const [earlier, later, name] of [["Price", "All", "All"], ["Price", "Sum", "Sum"]]) {
         const data = yield* ask({ from: earlier, to: later })
         assert.deepInclude<unknown>(data, { pairedBy: "none", same: 0, altered: 0, paths: [], examples: [] })
         assert.include(data.note, `'${name}' aggregates the items of the other node`)
       }
+      const split = yield* ask({ from: "All", to: "Each" })
+      assert.strictEqual(split.pairedBy, "none")
+      assert.strictEqual(
+        split.note,
+        "1 item of 'All' became 30: nothing to pair. Start at 'Each', the first node after it."
+      )
       assert.strictEqual((yield* ask({ to: "First" })).pairedBy, "place")
       // Items that were split again have links to all that were aggregated.
       const again = yield* ask({ from: "Load", to: "Each" })
@@ -351,24 +357,49 @@ describe("compare_items on the way", () => {
       })
     }))
 
-  it.effect("names the nodes that ran after from, where to is missing", () =>
+  it.effect("takes the last node that ran after from, where to is missing, and says so", () =>
     Effect.gen(function*() {
       const connected = document({
         Orders: [run(0, { main: [linked(orders.slice(0, 2))] })],
-        Shape: [run(1, { main: [linked(orders.slice(0, 2))] }, { source: [from("Orders")] })]
+        Shape: [run(1, { main: [linked(orders.slice(0, 2))] }, { source: [from("Orders")] })],
+        Last: [run(2, { main: [linked(orders.slice(0, 1))] }, { source: [from("Shape")] })],
+        Broken: [run(3, {}, { source: [from("Last")] })]
       }, {
-        nodes: ["Orders", "Shape", "Idle"].map((name) => node(name)),
-        connections: { Orders: main("Shape", "Idle") }
+        nodes: ["Orders", "Shape", "Last", "Broken", "Idle"].map((name) => node(name)),
+        connections: { Orders: main("Shape", "Idle"), Shape: main("Last"), Last: main("Broken") }
       })
-      const error = yield* Effect.flip(tools.compareItems.run({ id: "77", from: "Orders" })).pipe(
-        Effect.provide(holding(connected))
-      )
+      for (const more of [{}, { otherId: "77" }]) {
+        const { note, onlyInFrom, to } = yield* ask({ from: "Orders", ...more }, connected)
+        assert.deepStrictEqual([to.node, onlyInFrom.count], ["Last", 1])
+        assert.strictEqual(note, "to was left out: 'Last' is the last node that ran after 'Orders'.")
+      }
+      const error = yield* Effect.flip(ask({ from: "Last" }, connected))
       assert.deepInclude(error, { _tag: "ValidationError", field: "to" })
-      assert.include(JSON.stringify(error), "a later node: after 'Orders' ran 'Shape'.")
-      const same = yield* Effect.flip(tools.compareItems.run({ id: "77", otherId: "77", from: "Orders" })).pipe(
-        Effect.provide(holding(connected))
+      assert.include(error.message, "to is required: no node with an output ran after 'Last'")
+    }))
+
+  it.effect("compares from the first node that pairs where an item was split into many", () =>
+    Effect.gen(function*() {
+      const many = orders.slice(0, 30)
+      const webhook = document({
+        Webhook: [run(0, { main: [items({ headers: {}, params: {}, query: {}, body: { orders: many } })] })],
+        Split: [run(1, { main: [many.map((json) => ({ json, pairedItem: { item: 0 } }))] }, {
+          source: [from("Webhook")]
+        })],
+        Add: [run(2, { main: [linked(many.map((json) => ({ ...json, currency: "JPY" })))] }, {
+          source: [from("Split")]
+        })]
+      }, {
+        nodes: ["Webhook", "Split", "Add"].map((name) => node(name)),
+        connections: { Webhook: main("Split"), Split: main("Add") }
+      })
+      const { added, from: side, note, pairedBy } = yield* ask({ from: "Webhook", to: "Add" }, webhook)
+      assert.deepStrictEqual([side.node, pairedBy, added], ["Split", "pairedItem", 30])
+      assert.strictEqual(
+        note,
+        "1 item of 'Webhook' became more: compared from 'Split', the first node after it that pairs with 'Add'."
       )
-      assert.include(JSON.stringify(same), "otherId is the same execution as id")
+      assert.notInclude((yield* ask({ from: "Webhook", to: "Split" }, webhook)).note, "aggregates")
     }))
 
   it.effect("takes all runs of a loop, and all branches into a node, as one side", () =>

@@ -29,6 +29,26 @@ describe("get_execution", () => {
       }
     }).pipe(Effect.provide(recorded)))
 
+  it.effect("recommends for a success with many items the calls that are cheap there", () =>
+    Effect.gen(function*() {
+      const { items, node, run } = runData
+      const example = (count: number, names: ReadonlyArray<string> = ["Hook", "Load", "End"]) => {
+        const execution = runData.document(
+          Object.fromEntries(names.map((name, index) => [name, [
+            run(index, { main: [items(...Array.from({ length: index === 0 ? 1 : count }, (_, n) => ({ n })))] })
+          ]])),
+          { nodes: names.map((name) => node(name)) }
+        )
+        return Effect.map(
+          Effect.provide(tools.getExecution.answer({ id: "77" }), runData.holding(execution)),
+          ({ data }) => data._guidance?.example
+        )
+      }
+      assert.strictEqual(yield* example(50), "compare_items(id: '77', from: 'Load', to: 'End')")
+      assert.strictEqual(yield* example(50, ["Hook", "End"]), "search_execution(id: '77', nodes: ['End'], limit: 3)")
+      assert.strictEqual(yield* example(20), "get_execution_by_node(id: '77', nodeName: 'End')")
+    }))
+
   describe("wait", () => {
     const { items, run } = runData
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -111,6 +112,32 @@ describe("list_executions", () => {
         assert.strictEqual((yield* list({ limit: 100 })).count, 100)
         assert.strictEqual((yield* list({ limit: 101 })).count, 101)
         assert.strictEqual((yield* list({ limit: 101, groupBy: "workflow" })).scanned, 101)
+      }).pipe(process)
+    }))
+
+  it.effect("takes durations before now as times", () =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const at = (minutes: number, id: number) => ({
+        ...ended(id, "o"),
+        startedAt: new Date(now - minutes * 60_000).toISOString()
+      })
+      const { process } = yield* world({
+        workflows: shop.workflows,
+        executions: [at(60 * 24 * 8, 1), at(60 * 25, 2), at(50, 3), at(10, 4)]
+      })
+      yield* Effect.gen(function*() {
+        const ids = (query: object) => Effect.map(list(query), ({ executions = [] }) => executions.map(({ id }) => id))
+        assert.deepStrictEqual(yield* ids({ startedAfter: "30m" }), ["4"])
+        assert.deepStrictEqual(yield* ids({ startedAfter: "24h" }), ["4", "3"])
+        assert.deepStrictEqual(yield* ids({ startedAfter: "7d", startedBefore: "1h" }), ["2"])
+        for (const startedAfter of ["1 hour", "yesterday", "24"]) {
+          if (!Number.isNaN(Date.parse(startedAfter))) continue
+          const error = yield* Effect.flip(list({ startedAfter }))
+          assert.include(error.message, "startedAfter must be a time")
+        }
+        const { message } = yield* Effect.flip(tools.instanceOverview.run({ since: "soon" }))
+        assert.include(message, "since must be a time")
       }).pipe(process)
     }))
 
@@ -258,6 +285,7 @@ describe("list_executions", () => {
             Effect.provideService(CallContext, caller)
           )
           assert.deepStrictEqual<unknown>(found, {
+            failed: 5,
             groups: [
               {
                 workflowId: "o",
@@ -412,15 +440,63 @@ describe("list_executions", () => {
         })
         const { data, message } = yield* tools.listExecutions.run({ groupBy: "failure" }).pipe(process)
         const { groups = [], hint } = data as Effect.Success<ReturnType<typeof list>>
-        assert.strictEqual(message, "3 of 3 executions failed")
-        assert.deepStrictEqual(
-          groups.flatMap((group) => "message" in group ? [[group.workflowName, group.node, group.subWorkflow]] : []),
-          [["Order sync", "Pack", "elsewhere"], ["Order sync", "Pack", "Invoices"], ["Invoices", "Check", undefined]]
-        )
+        assert.strictEqual(message, "2 of 3 executions failed")
+        const rows = (all: typeof groups) =>
+          all.flatMap((group) =>
+            "message" in group ? [[group.workflowName, group.node, group.subWorkflow, group.count, group.also]] : []
+          )
+        assert.deepStrictEqual(rows(groups), [
+          ["Order sync", "Pack", "elsewhere", 1, undefined],
+          ["Order sync", "Pack", "Invoices", 1, "1 run of the sub-workflow itself"]
+        ])
+        // Without its caller, the run of the sub-workflow counts itself.
+        const { groups: alone = [] } = yield* list({ groupBy: "failure", workflowId: "i" }).pipe(process)
+        assert.deepStrictEqual(rows(alone), [["Invoices", "Check", undefined, 1, undefined]])
         assert.isUndefined(hint)
         const gone = yield* list({ groupBy: "failure", workflowId: "gone" }).pipe(process)
         assert.strictEqual(gone.hint, "n8n has no workflow 'gone': list_workflows lists the ids.")
         assert.isUndefined((yield* list({ groupBy: "failure", workflowId: "r" }).pipe(process)).hint)
+      }))
+
+    it.effect("failure: says which address refused the connection", () =>
+      Effect.gen(function*() {
+        const message = "The service refused the connection - perhaps it is offline"
+        const refused = (id: number, port: number): N8nApi.Execution => ({
+          ...ended(id, "o", message),
+          data: {
+            resultData: {
+              error: { message, node: { name: "Post" }, messages: [`connect ECONNREFUSED 10.0.0.7:${port}`] },
+              runData: {},
+              lastNodeExecuted: "Post"
+            }
+          }
+        })
+        // n8n gives the caller the message of the sub-workflow's error, not its address.
+        const caller = {
+          ...ended(9, "i"),
+          status: "error",
+          data: {
+            resultData: {
+              error: { message, node: { name: "Post" }, executionId: "4", workflowId: "o" },
+              runData: {},
+              lastNodeExecuted: "Run"
+            }
+          }
+        }
+        const { process } = yield* world({
+          workflows: shop.workflows,
+          executions: [refused(1, 80), refused(2, 80), refused(3, 81), refused(4, 82), caller]
+        })
+        const { groups = [] } = yield* list({ groupBy: "failure" }).pipe(process)
+        assert.lengthOf(groups, 2)
+        assert.deepInclude<unknown>(groups[1], {
+          subWorkflow: "Order sync",
+          description: "connect ECONNREFUSED 10.0.0.7:82"
+        })
+        assert.deepInclude<unknown>(groups[0], {
+          description: "connect ECONNREFUSED {1}",
+          varies: { 1: { distinct: 2, values: ["10.0.0.7:80", "10.0.0.7:81"] } }
+        })
       }))
 
     it.effect("failure: values are redacted before they are separated from their message", () =>

@@ -22,5 +22,16 @@ layer(demo)("retry_execution", (it) => {
       assert.strictEqual((yield* Effect.flip(tools.retryExecution.run({ id: "99999" })))._tag, "NotFoundError")
       const error = yield* Effect.flip(tools.retryExecution.run({ id: "abc" }))
       assert.include(error.message, "must be digits")
+      const named = yield* Effect.flip(tools.getExecution.run({ id: "T5 Parcels" }))
+      assert.include(named.message, "a link to the run")
+      assert.include(named.message, "list_executions(workflowName: 'T5 Parcels')")
+    }))
+
+  it.effect("refuses an empty choice in each form, and says what it is", () =>
+    Effect.gen(function*() {
+      for (const ids of [[], "[]", "null"]) {
+        const error = yield* Effect.flip(tools.retryExecution.run({ id: "", ids, workflowName: "X", dryRun: true }))
+        assert.strictEqual(error.message, "ids is empty: name the runs, or leave it out")
+      }
     }))
 })

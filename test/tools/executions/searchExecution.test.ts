@@ -3,12 +3,14 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { marksIn } from "../../../src/answer/Truncated.ts"
 import { obj } from "../../../src/base/Json.ts"
 import * as Executions from "../../../src/executions/Executions.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { document, from, holding, items, node, run } from "../../executions/runData.ts"
+import { document, from, holding, items, node, parseCall, run } from "../../executions/runData.ts"
 import { catalogue } from "../../support/catalogue.ts"
 import { rounds } from "../../support/seed.ts"
 
@@ -94,7 +96,6 @@ describe("search_execution", () => {
         "Nothing matches; the first values: amount 0."
       )
       assert.include((yield* search({ where: "amuont == null" })).note, "No item here has amuont")
-      assert.deepInclude<unknown>(yield* refused({ without: "items" }), { field: "nodes" })
       assert.deepInclude<unknown>(yield* refused({ without: "items", nodes: ["Send"], text: "x" }), {
         field: "without"
       })
@@ -298,7 +299,10 @@ describe("search_execution over many runs", () => {
       const { byStatus, byVersion, executions, note } = yield* searchRuns({ text: "QX-7", workflowId: "shop" }, runs)
       assert.deepStrictEqual(byStatus, { success: { runs: 1, matched: 0 }, error: { runs: 1, matched: 1 } })
       assert.deepInclude<unknown>(executions?.[0], { id: "8", version: "beb725d9", matched: 2 })
-      assert.deepStrictEqual(byVersion, { v2: { runs: 1, matched: 0 }, beb725d9: { runs: 1, matched: 1 } })
+      assert.deepStrictEqual(Object.entries(byVersion ?? {}), [
+        ["v2", { runs: 1, matched: 0, firstRun: "2026-11-20T00:11:00.000Z" }],
+        ["beb725d9", { runs: 1, matched: 1, firstRun: "2026-11-20T00:08:00.000Z" }]
+      ])
       assert.isUndefined(note, "execution 10 names execution 9 as its caller")
       const last = yield* searchRuns({ text: "QX-7", workflowId: "pack", last: 1 }, runs)
       assert.strictEqual(last.note, "Older runs were not searched.")
@@ -409,7 +413,7 @@ describe("search_execution over many runs", () => {
       catalogue
     ))))
 
-  it.effect("lists the fields of items without a condition, and bounds each list by its limit", () =>
+  it.effect("lists the fields of items without a condition, and marks the list of runs", () =>
     Effect.gen(function*() {
       const many = Array.from(
         { length: 12 },
@@ -419,13 +423,75 @@ describe("search_execution over many runs", () => {
             End: output({})
           })
       )
-      const { byStatus, executions, matches, next, nodes } = yield* searchRuns({ fields: ["n"], limit: 1 }, many)
+      const all = yield* searchRuns({ fields: ["n"], limit: 1 }, many)
+      const { byStatus, executions, matches, next, nodes } = all
       assert.deepStrictEqual(byStatus, { error: { runs: 6, matched: 6 }, success: { runs: 6, matched: 6 } })
-      assert.deepStrictEqual([executions?.length, matches.length, nodes.length], [1, 1, 1])
+      assert.deepStrictEqual([executions?.length, matches.length, nodes.length], [1, 1, 2])
+      const [mark] = marksIn(all)
+      assert.deepInclude(mark, { path: "executions", kept: 1, total: 12 })
+      const rest = yield* searchRuns({ ...parseCall(mark?.next ?? "").args, limit: 50 }, many)
+      assert.deepStrictEqual(rest.executions?.map(({ id }) => Number(id)), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
       assert.deepStrictEqual(matches[0]?.item, { json: { n: 11 } })
       assert.isDefined(next)
       const { matched } = yield* search({ limit: 2 })
       assert.strictEqual(matched, 603)
+    }))
+
+  it.effect("lists without a condition the newest runs, each with the items of its last node", () =>
+    Effect.gen(function*() {
+      const many = Array.from(
+        { length: 25 },
+        (_, index) =>
+          order(index + 1, "success", {
+            Hook: output({ headers: { host: "a" }, body: "x".repeat(2_000) }),
+            End: [run(1, { main: [items({ orderNo: `A-${index}`, total: index })] })]
+          })
+      )
+      const answer = yield* Effect.provide(
+        tools.searchExecution.run({}),
+        Layer.mergeAll(FakeN8n.layer({ workflows: [], executions: many }), Executions.layer(), catalogue)
+      )
+      assert.isAtMost(countTokens(JSON.stringify(answer.data)), 900)
+      assert.strictEqual(answer.message, "20 items, in 20 of 20 runs; 10 shown: next continues")
+      const { matches, nodes, note, runs } = answer.data as Effect.Success<
+        ReturnType<typeof tools.searchExecution.call>
+      >
+      assert.deepStrictEqual([runs?.complete, note], [false, "Older runs were not searched: next."])
+      assert.deepStrictEqual<unknown>(nodes, [{ node: "End", matched: 20 }])
+      assert.deepStrictEqual(
+        matches.map(({ execution, node, status }) => [execution, node, status]),
+        Array.from({ length: 10 }, (_, index) => [String(25 - index), "End", "success"])
+      )
+      const large = many.map((each) =>
+        order(Number(each.id), "success", { End: output({ text: "word ".repeat(400) }) })
+      )
+      const { matches: some, next } = yield* searchRuns({}, large)
+      assert.isAtLeast(some.length, 1)
+      assert.isDefined(next)
+    }))
+
+  it.effect("counts the matches of all nodes, whichever few it shows", () =>
+    Effect.gen(function*() {
+      const amounts = Array.from({ length: 50 }, (_, amount) => ({ amount }))
+      const three = document(
+        Object.fromEntries(["A", "B", "C"].map((name, index) => [name, [run(index, { main: [items(...amounts)] })]])),
+        { nodes: ["A", "B", "C"].map((name) => node(name)) }
+      )
+      const { nodes } = yield* search({ where: "amount >= 0", limit: 2 }, three)
+      assert.deepStrictEqual<unknown>(nodes, ["A", "B", "C"].map((node) => ({ node, matched: 50 })))
+    }))
+
+  it.effect("lists all nodes of the workflow that did not run, or returned nothing", () =>
+    Effect.gen(function*() {
+      const some = document({ A: [run(0, { main: [items({ n: 1 })] })], B: [run(1, { main: [[]] })] }, {
+        nodes: [node("A"), node("B"), node("C"), node("D"), node("Note", "n8n-nodes-base.stickyNote")]
+      })
+      const ask = (args: { readonly without: "items" | "runs" }) =>
+        Effect.provide(tools.searchExecution.answer({ id: "77", ...args }), holding(some))
+      const absent = yield* ask({ without: "runs" })
+      assert.strictEqual(absent.message, "2 of 4 nodes did not run")
+      assert.deepStrictEqual<unknown>(absent.data.matches, [{ node: "C" }, { node: "D" }])
+      assert.deepStrictEqual<unknown>((yield* ask({ without: "items" })).data.matches, [{ node: "B" }])
     }))
 
   it.effect("finds runs in which a node returned no items, and others in which it did not run", () =>
@@ -509,4 +575,35 @@ describe("search_execution over many runs", () => {
       const within = isOne ? expected : expected.filter((key) => Number(key.split(" ")[0]) > counts.length - last)
       assert.deepStrictEqual(seen.toSorted(), within.toSorted())
     }), { arbitrary: { runs: rounds(15) } })
+
+  it.effect.prop("has no list that is shorter than its count without a mark", { shape: Arbitrary.schema(Shape) }, ({
+    shape: { isOne, items: counts, last, limit, width }
+  }) =>
+    Effect.gen(function*() {
+      const all = counts.map((count, index) =>
+        order(
+          index + 1,
+          "success",
+          Object.fromEntries(
+            Array.from({ length: 60 }, (_, place) => [
+              `${"Node ".repeat(width / 100)}${place}`,
+              [run(place, { main: [items(...Array.from({ length: count }, (_, n) => ({ n })))] })]
+            ])
+          )
+        )
+      )
+      const query = isOne && all.length > 0 ? { id: "1" } : { last, workflowId: "shop" }
+      for (const condition of [{ where: "n >= 0" }, {}, { without: "runs" }]) {
+        const answer = yield* searchRuns({ ...query, ...condition, limit }, all)
+        const marks = new Map(marksIn(answer).map(({ path, total }) => [path, total]))
+        const { executions, matched, matches, next, nodes, runs } = answer
+        if (!marks.has("nodes")) {
+          assert.strictEqual(nodes.reduce((sum, { matched }) => sum + matched, 0), matched)
+        }
+        if (executions !== undefined) {
+          assert.strictEqual(marks.get("executions") ?? executions.length, runs?.matched)
+        }
+        if (matches.length < matched) assert.isTrue(next !== undefined || marks.has("matches"))
+      }
+    }), { arbitrary: { runs: rounds(10) } })
 })
