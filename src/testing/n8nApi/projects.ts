@@ -1,8 +1,6 @@
 /** Projects and their folders, which need a licence: an n8n has it if its seed has projects. */
 import * as Effect from "effect/Effect"
-import { pageQuery, paginate, text } from "./query.ts"
-import { refuse } from "./refusal.ts"
-import { api, type Handler } from "./server.ts"
+import { api, type Handler, paginate, refuse } from "./server.ts"
 
 const unlicensed = (feature: string) =>
   refuse(
@@ -25,12 +23,4 @@ const listFolders: Handler = Effect.fnUntraced(function*({ id, query, state }) {
   return Response.json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
 })
 
-export const routes = [
-  api("GET", "/projects", { query: pageQuery }, listProjects),
-  api(
-    "GET",
-    "/projects/:id/folders",
-    { query: { filter: text, select: text, sortBy: text, skip: text, take: text }, only2: true },
-    listFolders
-  )
-]
+export const routes = [api("GET", "/projects", listProjects), api("GET", "/projects/:id/folders", listFolders)]

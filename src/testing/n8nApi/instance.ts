@@ -1,8 +1,7 @@
-/** n8n's audit, as far as it does not depend on node types. */
+/** n8n itself: its start page, its community packages, and its audit as far as it does not depend on node types. */
 import * as Effect from "effect/Effect"
-import { strict } from "./body.ts"
 import securitySettings from "./securitySettings.json" with { type: "json" }
-import { api, type Call, type Handler } from "./server.ts"
+import { api, type Call, type Handler, route } from "./server.ts"
 import { list, type Node, obj, type Workflow } from "./state.ts"
 
 const advice = "Keeping unused credentials in your instance is an unneeded security risk."
@@ -68,13 +67,21 @@ const audit: Handler = (call) => {
   return Effect.succeed(Response.json(Object.keys(reports).length === 0 ? [] : reports))
 }
 
-const options = strict({
-  additionalOptions: {
-    daysAbandonedWorkflow: "number",
-    categories: ["credentials|database|nodes|filesystem|instance"],
-    "...": "any"
-  },
-  "...": "any"
-})
+/** The only page that contains n8n's version. */
+const startPage: Handler = ({ version }) => {
+  const release = version === "2" ? "n8n@2.41.1" : "n8n@1.123.81"
+  const config = btoa(JSON.stringify({ dsn: "", environment: "development", release }))
+  return Effect.succeed(
+    new Response(`<!DOCTYPE html><html><head><meta name="n8n:config:sentry" content="${config}"></head></html>`, {
+      headers: { "content-type": "text/html; charset=utf-8" }
+    })
+  )
+}
 
-export const routes = [api("POST", "/audit", { body: options, bodyIsOptional: true }, audit)]
+const listPackages: Handler = ({ state }) => Effect.succeed(Response.json(state.communityPackages))
+
+export const routes = [
+  route("GET", "", startPage),
+  api("GET", "/community-packages", listPackages),
+  api("POST", "/audit", audit)
+]
