@@ -4,7 +4,6 @@ import * as credentials from "../../src/testing/n8nApi/credentials.ts"
 import * as dataTables from "../../src/testing/n8nApi/dataTables.ts"
 import * as executions from "../../src/testing/n8nApi/executions.ts"
 import * as instance from "../../src/testing/n8nApi/instance.ts"
-import * as projects from "../../src/testing/n8nApi/projects.ts"
 import * as publishing from "../../src/testing/n8nApi/publishing.ts"
 import * as tags from "../../src/testing/n8nApi/tags.ts"
 import * as workflows from "../../src/testing/n8nApi/workflows.ts"
@@ -226,7 +225,7 @@ ${operations}
 /** The file with the types, which are those of the newest n8n. */
 export const generated: string = fileURLToPath(new URL("../../src/n8n/generated/Operations.ts", import.meta.url))
 
-const routes = [credentials, dataTables, executions, instance, projects, publishing, tags, workflows].flatMap(
+const routes = [credentials, dataTables, executions, instance, publishing, tags, workflows].flatMap(
   ({ routes }) => routes
 )
 

@@ -19,7 +19,6 @@ import * as credentials from "./credentials.ts"
 import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
 import * as instance from "./instance.ts"
-import * as projects from "./projects.ts"
 import * as publishing from "./publishing.ts"
 import {
   Disconnected,
@@ -64,8 +63,7 @@ const routes: ReadonlyArray<Route> = [
   ...publishing.routes,
   ...executions.routes,
   ...credentials.routes,
-  ...dataTables.routes,
-  ...projects.routes
+  ...dataTables.routes
 ]
 
 /** Finds the route: 2.x tries the method on every matching path, 1.x only on the first. */
@@ -140,15 +138,13 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
         const fault = requestFault(operation, { params: Object.values(params), query: url.searchParams, body })
         if (fault !== undefined) return yield* refuse(400, fault)
       }
-      const { id = "", version: versionId = "" } = params
       const now = state.timestamp(yield* Clock.currentTimeMillis)
       return yield* route.handle({
         version,
         state,
         method,
         headers,
-        id,
-        versionId,
+        id: params["id"] ?? "",
         params,
         query: url.searchParams,
         body: request.body,

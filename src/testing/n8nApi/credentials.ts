@@ -4,8 +4,7 @@ import schemas from "./credentialSchemas.json" with { type: "json" }
 import { api, type Call, type Handler, paginate, refuse } from "./server.ts"
 import { type Credential, type Obj, obj, only, owner, without } from "./state.ts"
 
-const listCredentials: Handler = ({ query, state }) =>
-  Effect.map(paginate(state.credentials, query), (page) => Response.json(page))
+const listCredentials: Handler = (call) => paginate(call, call.state.credentials)
 
 const detail = (credential: Credential, { version }: Call): Obj => ({
   ...only(credential, "id", "name", "type", "createdAt", "updatedAt"),

@@ -34,7 +34,8 @@ const detail = (table: Table): Obj => ({
 
 const asJson = (value: string | null): unknown => value === null ? undefined : JSON.parse(value)
 
-const listTables: Handler = Effect.fnUntraced(function*({ query, state }) {
+const listTables: Handler = Effect.fnUntraced(function*(call) {
+  const { query, state } = call
   const { name, projectId } = obj(asJson(query.get("filter")))
   const [field = "", order] = (query.get("sortBy") ?? "").split(":")
   const matches = [...state.tables.values()].filter((table) =>
@@ -44,7 +45,7 @@ const listTables: Handler = Effect.fnUntraced(function*({ query, state }) {
   const sorted = field === ""
     ? matches.toReversed()
     : matches.toSorted((a, b) => compare(obj(a)[field], obj(b)[field]) * (order === "desc" ? -1 : 1))
-  return Response.json(yield* paginate(sorted.map(item), query))
+  return yield* paginate(call, sorted, item)
 })
 
 const createTable: Handler = Effect.fnUntraced(function*({ body, now, state }) {
@@ -262,7 +263,7 @@ const listRows: Handler = Effect.fnUntraced(function*(call) {
   const sorted = field === ""
     ? rows
     : rows.toSorted((a, b) => compare(a[field], b[field]) * (order?.toLowerCase() === "desc" ? -1 : 1))
-  return Response.json(yield* paginate(sorted, query))
+  return yield* paginate(call, sorted)
 })
 
 const insert = Effect.fnUntraced(function*(call: Call, table: Table, data: ReadonlyArray<Obj>) {

@@ -1,7 +1,7 @@
-/** n8n itself: its start page, its community packages, and its audit as far as it does not depend on node types. */
+/** n8n itself: its start page, community packages and projects, and its audit as far as it does not depend on node types. */
 import * as Effect from "effect/Effect"
 import securitySettings from "./securitySettings.json" with { type: "json" }
-import { api, type Call, type Handler, route } from "./server.ts"
+import { api, type Call, type Handler, paginate, refuse, route } from "./server.ts"
 import { list, type Node, obj, type Workflow } from "./state.ts"
 
 const advice = "Keeping unused credentials in your instance is an unneeded security risk."
@@ -80,8 +80,34 @@ const startPage: Handler = ({ version }) => {
 
 const listPackages: Handler = ({ state }) => Effect.succeed(Response.json(state.communityPackages))
 
+/** Refuses projects and folders, for which an n8n has the licence if its seed has projects. */
+const unlicensed = (feature: string) =>
+  refuse(
+    403,
+    `Your license does not allow for ${feature}. To enable ${feature}, please upgrade to a license that supports this feature.`
+  )
+
+const listProjects: Handler = (call) => {
+  const { projects } = call.state
+  return projects === undefined
+    ? unlicensed("feat:projectRole:admin")
+    : paginate(call, projects, ({ folders: _, ...project }) => project)
+}
+
+const listFolders: Handler = Effect.fnUntraced(function*({ id, query, state }) {
+  if (state.projects === undefined) return yield* unlicensed("feat:folders")
+  const [personal] = state.projects
+  const project = id === "personal" ? personal : state.projects.find((project) => project.id === id)
+  if (project === undefined) return yield* refuse(404, `Could not find the project with id "${id}"`)
+  const { folders = [] } = project
+  const skip = Number(query.get("skip") ?? 0)
+  return Response.json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
+})
+
 export const routes = [
   route("GET", "", startPage),
   api("GET", "/community-packages", listPackages),
+  api("GET", "/projects", listProjects),
+  api("GET", "/projects/:id/folders", listFolders),
   api("POST", "/audit", audit)
 ]

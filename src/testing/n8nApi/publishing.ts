@@ -131,16 +131,15 @@ const setArchived = (isArchived: boolean): Handler =>
 
 const listVersions: Handler = Effect.fnUntraced(function*(call) {
   const { id } = yield* findWorkflow(call)
-  const page = yield* paginate((call.state.versions.get(id) ?? []).toReversed(), call.query)
-  const entries = page.data.map((version) => without(version, "nodes", "connections", "nodeGroups", "autosaved"))
-  return Response.json({ ...page, data: entries })
+  const versions = (call.state.versions.get(id) ?? []).toReversed()
+  return yield* paginate(call, versions, (each) => without(each, "nodes", "connections", "nodeGroups", "autosaved"))
 })
 
 /** Reads a version; the older path, 1.x's only one, reports a missing workflow as a missing version. */
 const getVersion = (noWorkflow: string): Handler =>
   Effect.fnUntraced(function*(call) {
     const { id } = yield* findWorkflow(call, noWorkflow)
-    const version = findVersion(call.state, id, call.versionId)
+    const version = findVersion(call.state, id, call.params["version"])
     if (version === undefined) return yield* refuse(404, "Version not found")
     return Response.json(without(version, "autosaved", ...(call.version === "1" ? ["nodeGroups"] : [])))
   })

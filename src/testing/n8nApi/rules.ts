@@ -1,6 +1,5 @@
 /** Rules for storing (2.x) and publishing a workflow. */
 import * as Equal from "effect/Equal"
-
 import type { Major } from "./server.ts"
 import { type Content, kindOf, list, type Node, obj } from "./state.ts"
 

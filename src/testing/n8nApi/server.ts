@@ -83,7 +83,6 @@ export interface Call {
   readonly state: State
   readonly method: string
   readonly id: string
-  readonly versionId: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string>>
@@ -108,7 +107,7 @@ export interface Route {
   readonly handle: Handler
 }
 
-/** Makes a route. `:id` and `:version` in a path are also passed as `id` and `versionId`, and a `*` at its end as `id`. */
+/** Makes a route, for `:id` and other parameters; a `*` at the end of a path is its `id`. */
 export const route = (method: string, path: string, handle: Handler): Route => {
   const pattern = path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)").replace("*", "(?<id>.+)")
   const name = `${method} ${path.replace("/api/v1", "").replaceAll(/:\w+/g, "{}")}`
@@ -138,11 +137,16 @@ export const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
   return { lastId: Infinity, limit, offset, ...fields }
 })
 
-export const paginate = Effect.fnUntraced(function*<A>(all: ReadonlyArray<A>, query: URLSearchParams) {
+/** Answers with the page of a list for which a call asks, with a view of each entry. */
+export const paginate = Effect.fnUntraced(function*<A>(
+  { query }: Call,
+  all: ReadonlyArray<A>,
+  view: (entry: A) => unknown = (entry) => entry
+) {
   const { limit, offset } = yield* pageOf(query)
   const next = offset + limit
-  return {
-    data: all.slice(offset, limit === 0 ? undefined : next),
+  return Response.json({
+    data: all.slice(offset, limit === 0 ? undefined : next).map(view),
     nextCursor: all.length > next ? encodeCursor({ limit, offset: next }) : null
-  }
+  })
 })

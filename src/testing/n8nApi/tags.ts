@@ -4,8 +4,7 @@ import { api, type Handler, paginate, refuse } from "./server.ts"
 import { list, obj, type Tag } from "./state.ts"
 import { findWorkflow } from "./views.ts"
 
-const listTags: Handler = ({ query, state }) =>
-  Effect.map(paginate([...state.tags.values()], query), (page) => Response.json(page))
+const listTags: Handler = (call) => paginate(call, [...call.state.tags.values()])
 
 /** Creates a tag; n8n reports every invalid name as an existing tag. */
 const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {

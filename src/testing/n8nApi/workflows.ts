@@ -30,16 +30,16 @@ const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   // 1.x looks up the tags first, so an unknown tag counts only if no other exists.
   const existing = tags.filter((tag) => stored.some((workflow) => hasTag(workflow, tag)))
   const required = version === "1" && existing.length > 0 ? existing : tags.filter((tag) => tag !== "")
-  const page = yield* paginate(
+  return yield* paginate(
+    call,
     stored.filter((workflow) =>
       isNamed(workflow.name) &&
       (active === null || (workflow.active ?? false) === (active === "true")) &&
       (project === null || State.isInProject(project, workflow)) &&
       required.every((tag) => hasTag(workflow, tag))
     ),
-    query
+    (workflow) => item(workflow, call)
   )
-  return Response.json({ ...page, data: page.data.map((workflow) => item(workflow, call)) })
 })
 
 const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
