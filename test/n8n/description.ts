@@ -1,5 +1,12 @@
-/** n8n's own description of its API (OpenAPI), and the types that `src/n8n/generated/Operations.ts` has of it. */
+/** n8n's own description of its API (OpenAPI), the types of `Operations.ts` and the requests that the fake validates. */
 import { fileURLToPath } from "node:url"
+import * as credentials from "../../src/testing/n8nApi/credentials.ts"
+import * as dataTables from "../../src/testing/n8nApi/dataTables.ts"
+import * as executions from "../../src/testing/n8nApi/executions.ts"
+import * as instance from "../../src/testing/n8nApi/instance.ts"
+import * as publishing from "../../src/testing/n8nApi/publishing.ts"
+import * as tags from "../../src/testing/n8nApi/tags.ts"
+import * as workflows from "../../src/testing/n8nApi/workflows.ts"
 
 interface Schema {
   readonly $ref?: string
@@ -13,6 +20,7 @@ interface Schema {
   readonly oneOf?: ReadonlyArray<Schema>
   readonly anyOf?: ReadonlyArray<Schema>
   readonly allOf?: ReadonlyArray<Schema>
+  readonly [keyword: string]: unknown
 }
 
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>
@@ -29,6 +37,8 @@ interface Described {
   readonly parameters?: ReadonlyArray<Parameter>
   readonly requestBody?: { readonly required?: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: Content }>>
+  /** Whether n8n validates the request by zod instead of by this description. */
+  readonly "x-decorator-routed"?: boolean
 }
 
 /** The part of an OpenAPI document that is read here. */
@@ -70,16 +80,14 @@ export interface Operation {
 
 const methods = new Set(["get", "post", "put", "patch", "delete"])
 
+const at = (document: Document, reference: string) =>
+  reference.split("/").slice(1).reduce<unknown>(
+    (at, key) => (at as Readonly<Record<string, unknown>>)[key.replaceAll("~1", "/")],
+    document
+  )
+
 const resolve = (document: Document, parameter: Parameter): Parameter =>
-  parameter.$ref === undefined
-    ? parameter
-    : resolve(
-      document,
-      parameter.$ref.split("/").slice(1).reduce<unknown>(
-        (at, key) => (at as Readonly<Record<string, unknown>>)[key.replaceAll("~1", "/")],
-        document
-      ) as Parameter
-    )
+  parameter.$ref === undefined ? parameter : resolve(document, at(document, parameter.$ref) as Parameter)
 
 const described = (document: Document) =>
   Object.entries(document.paths).flatMap(([path, byMethod]) =>
@@ -216,3 +224,77 @@ ${operations}
 
 /** The file with the types, which are those of the newest n8n. */
 export const generated: string = fileURLToPath(new URL("../../src/n8n/generated/Operations.ts", import.meta.url))
+
+const routes = [credentials, dataTables, executions, instance, publishing, tags, workflows].flatMap(
+  ({ routes }) => routes
+)
+
+const keywords = "type nullable readOnly enum format pattern minimum maximum minLength maxLength minItems required"
+  .split(" ")
+
+/** Part of a schema that decides whether a value is valid; no value of a read-only one is. */
+const validation = (document: Document, { $ref, ...schema }: Schema): Schema => {
+  if ($ref !== undefined) return validation(document, at(document, $ref) as Schema)
+  if (Object.keys(schema).join() === "nullable") return { type: "null" }
+  const { additionalProperties, anyOf, items, properties, readOnly } = schema
+  const used = readOnly === true ? ["type", "nullable", "readOnly"] : keywords
+  const own = Object.fromEntries(used.flatMap((key) => schema[key] === undefined ? [] : [[key, schema[key]]]))
+  const inner = (each: Schema) => validation(document, each)
+  return {
+    ...own,
+    ...(anyOf && { anyOf: anyOf.map(inner) }),
+    ...(items && { items: readOnly === true ? {} : inner(items) }),
+    ...(properties && {
+      properties: readOnly === true
+        ? {}
+        : Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, inner(each)]))
+    }),
+    ...(additionalProperties !== undefined && { additionalProperties: additionalProperties !== false })
+  }
+}
+
+/** A parameter, whose numbers zod reads from texts. */
+const parameter = ({ type = "", ...schema }: Schema, usesZod: boolean): Schema =>
+  usesZod && ["number", "integer"].includes(type) ? { type: "string", format: type } : { type, ...schema }
+
+/** The file of the requests of a document, with a line for each operation. */
+export const printRequests = (document: Document): string => {
+  const lines = described(document).flatMap(({ method, operation, parameters, path }) => {
+    const name = `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`
+    if (!routes.some((route) => route.name === name)) return []
+    const usesZod = operation["x-decorator-routed"] === true
+    const of = (place: string) => {
+      const all = parameters.filter((each) => each.in === place)
+      const required = all.flatMap((each) => each.required === true && place === "query" ? [each.name] : [])
+      return {
+        ...(required.length > 0 && { required }),
+        properties: Object.fromEntries(
+          all.map(({ name = "", schema = {} }) => [name, parameter(validation(document, schema), usesZod)] as const)
+            .toSorted(([a], [b]) => path.indexOf(`{${a}}`) - path.indexOf(`{${b}}`))
+        )
+      }
+    }
+    const places = (usesZod ? ["path", "query"] : ["query", "path"]).flatMap((place) => {
+      const schema = of(place)
+      return Object.values(schema.properties).every((each) =>
+          place === "path" && each.type === "string" && !each.format
+        )
+        ? []
+        : [[place === "path" ? "params" : place, schema]]
+    })
+    const schema = Object.values(operation.requestBody?.content ?? {})[0]?.schema
+    return `${JSON.stringify(name)}: ${
+      JSON.stringify({
+        ...(usesZod && { usesZod }),
+        ...(places.length > 0 && { parameters: { properties: Object.fromEntries(places) } }),
+        ...(operation.requestBody?.required === true && { needsBody: true }),
+        ...(schema && { body: validation(document, schema) })
+      })
+    }`
+  })
+  return `{\n${lines.join(",\n")}\n}\n`
+}
+
+/** The file with the requests that the fake of a major version validates. */
+export const requests = (major: "1" | "2"): string =>
+  fileURLToPath(new URL(`../../src/testing/n8nApi/generated/requests-${major}.json`, import.meta.url))

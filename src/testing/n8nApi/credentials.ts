@@ -1,14 +1,10 @@
 /** Credentials; their values are not stored. */
 import * as Effect from "effect/Effect"
-import { of } from "./body.ts"
 import schemas from "./credentialSchemas.json" with { type: "json" }
-import { pageQuery, paginate } from "./query.ts"
-import { refuse } from "./refusal.ts"
-import { api, type Call, type Handler } from "./server.ts"
+import { api, type Call, type Handler, paginate, refuse } from "./server.ts"
 import { type Credential, type Obj, obj, only, owner, without } from "./state.ts"
 
-const listCredentials: Handler = ({ query, state }) =>
-  Effect.map(paginate(state.credentials, query), (page) => Response.json(page))
+const listCredentials: Handler = (call) => paginate(call, call.state.credentials)
 
 const detail = (credential: Credential, { version }: Call): Obj => ({
   ...only(credential, "id", "name", "type", "createdAt", "updatedAt"),
@@ -55,14 +51,9 @@ const getSchema: Handler = ({ id, version }) => {
 }
 
 export const routes = [
-  api("GET", "/credentials", { query: pageQuery, only2: true }, listCredentials),
-  api(
-    "POST",
-    "/credentials",
-    { body: of({ "name!": "text", "type!": "text", "data!": "record", "...": "any" }) },
-    createCredential
-  ),
-  api("GET", "/credentials/schema/:id", {}, getSchema),
-  api("POST", "/credentials/:id/test", { only2: true }, testCredential),
-  api("DELETE", "/credentials/:id", {}, deleteCredential)
+  api("GET", "/credentials", listCredentials),
+  api("POST", "/credentials", createCredential),
+  api("GET", "/credentials/schema/:id", getSchema),
+  api("POST", "/credentials/:id/test", testCredential),
+  api("DELETE", "/credentials/:id", deleteCredential)
 ]

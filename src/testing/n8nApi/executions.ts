@@ -1,9 +1,6 @@
 /** Executions: list, read, retry and stop. */
 import * as Effect from "effect/Effect"
-import { of } from "./body.ts"
-import { encodeCursor, executionStatus, flag, instant, pageOf, pageQuery, text } from "./query.ts"
-import { refuse } from "./refusal.ts"
-import { api, type Call, type Handler } from "./server.ts"
+import { api, type Call, encodeCursor, type Handler, pageOf, refuse } from "./server.ts"
 import { type Execution, isInProject, type Obj, obj, only, without } from "./state.ts"
 
 /** Data of an execution that n8n cannot deliver. */
@@ -118,13 +115,10 @@ const listExecutions: Handler = Effect.fnUntraced(function*(call) {
   })
 })
 
-const find = Effect.fnUntraced(function*({ id, state, version }: Call, otherwise: string) {
-  if (version === "2" && !/^[1-9]\d*$/.test(id)) {
-    return yield* refuse(400, "request/params/executionId must be a positive integer")
-  }
-  if (Number.isNaN(Number(id))) return yield* refuse(400, "request/params/id must be number")
-  return state.executions.get(id) ?? (yield* refuse(404, otherwise))
-})
+const find = ({ id, state }: Call, otherwise: string) => {
+  const execution = state.executions.get(id)
+  return execution === undefined ? refuse(404, otherwise) : Effect.succeed(execution)
+}
 
 const getExecution: Handler = Effect.fnUntraced(function*(call) {
   const execution = yield* find(call, "Not Found")
@@ -186,23 +180,9 @@ const stopExecution: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(only(stopped, "mode", "startedAt", "stoppedAt", "finished", "status"))
 })
 
-const dataQuery = { includeData: flag, "ignoreDataSizeLimit@2": flag, "redactExecutionData@2": flag }
-
-const listQuery = {
-  ...pageQuery,
-  status: executionStatus,
-  workflowId: text,
-  projectId: text,
-  "startedAfter@2": instant,
-  "startedBefore@2": instant,
-  ...dataQuery
-}
-
-const retry = { body: of({ loadWorkflow: "flag", "...": "any" }), bodyIsOptional: true } as const
-
 export const routes = [
-  api("GET", "/executions", { query: listQuery }, listExecutions),
-  api("GET", "/executions/:id", { query: dataQuery }, getExecution),
-  api("POST", "/executions/:id/retry", retry, retryExecution),
-  api("POST", "/executions/:id/stop", { only2: true }, stopExecution)
+  api("GET", "/executions", listExecutions),
+  api("GET", "/executions/:id", getExecution),
+  api("POST", "/executions/:id/retry", retryExecution),
+  api("POST", "/executions/:id/stop", stopExecution)
 ]

@@ -1,10 +1,8 @@
-/** Publishing on 2.x and activating on 1.x. */
+/** Publishing on 2.x, activating on 1.x, and the versions of a workflow. */
 import * as Effect from "effect/Effect"
-import { type Check, of } from "./body.ts"
-import { refuse } from "./refusal.ts"
 import { canStart, triggerCount, unknownType } from "./rules.ts"
-import { api, type Call, type Handler } from "./server.ts"
-import { activeVersion, addVersion, findVersion, obj, only, owner, type Stored, webhooksOf } from "./state.ts"
+import { api, type Call, type Handler, paginate, refuse } from "./server.ts"
+import { activeVersion, addVersion, findVersion, obj, only, owner, type Stored, webhooksOf, without } from "./state.ts"
 import { answer, findWorkflow, permissionDenied } from "./views.ts"
 
 const recordEvent = ({ now, state }: Call, workflowId: string, versionId: string, event: string) => {
@@ -13,7 +11,7 @@ const recordEvent = ({ now, state }: Call, workflowId: string, versionId: string
 }
 
 /** Registers webhooks; on 2.x only after `webhookLag` requests, since the real n8n registers them asynchronously. */
-const register = ({ state, version, webhookLag }: Call, id: string, nodes: Stored["nodes"]) => {
+const register = ({ options: { webhookLag = 0 }, state, version }: Call, id: string, nodes: Stored["nodes"]) => {
   const next = webhooksOf(nodes)
   const lag = version === "2" ? webhookLag : 0
   state.webhooks.set(id, { current: lag === 0 ? next : state.webhooks.get(id)?.current ?? [], next, lag })
@@ -82,7 +80,7 @@ const unpublish = (call: Call, workflow: Stored): Stored => {
   if (workflow.activeVersionId === null) return workflow
   recordEvent(call, workflow.id, workflow.activeVersionId, "deactivated")
   register(call, workflow.id, [])
-  if (call.version === "2") call.state.deletionLag.set(workflow.id, call.deletionLag)
+  if (call.version === "2") call.state.deletionLag.set(workflow.id, call.options.deletionLag ?? 0)
   const unpublished = { ...workflow, active: false, activeVersionId: null, activeVersion: null }
   call.state.workflows.set(workflow.id, unpublished)
   return unpublished
@@ -131,20 +129,30 @@ const setArchived = (isArchived: boolean): Handler =>
     return answer(call, changed, "tags")
   })
 
-const versionOptions = of({ versionId: "text", name: "text", description: "text", "...": "any" })
+const listVersions: Handler = Effect.fnUntraced(function*(call) {
+  const { id } = yield* findWorkflow(call)
+  const versions = (call.state.versions.get(id) ?? []).toReversed()
+  return yield* paginate(call, versions, (each) => without(each, "nodes", "connections", "nodeGroups", "autosaved"))
+})
 
-/** Body of `POST /workflows/{id}/publish` and `/activate`, which 1.x ignores. */
-const publication: Check = (value, path, version) => version === "1" ? undefined : versionOptions(value, path, version)
+/** Reads a version; the older path, 1.x's only one, reports a missing workflow as a missing version. */
+const getVersion = (noWorkflow: string): Handler =>
+  Effect.fnUntraced(function*(call) {
+    const { id } = yield* findWorkflow(call, noWorkflow)
+    const version = findVersion(call.state, id, call.params["version"])
+    if (version === undefined) return yield* refuse(404, "Version not found")
+    return Response.json(without(version, "autosaved", ...(call.version === "1" ? ["nodeGroups"] : [])))
+  })
 
-const publishing = { body: publication, bodyIsOptional: true } as const
-
-const only2 = { only2: true } as const
-
+/** The last path exists on 1.x too, where the first match decides. */
 export const routes = [
-  api("POST", "/workflows/:id/activate", publishing, activateWorkflow),
-  api("POST", "/workflows/:id/deactivate", {}, deactivateWorkflow),
-  api("POST", "/workflows/:id/publish", { ...publishing, ...only2 }, activateWorkflow),
-  api("POST", "/workflows/:id/unpublish", only2, deactivateWorkflow),
-  api("POST", "/workflows/:id/archive", only2, setArchived(true)),
-  api("POST", "/workflows/:id/unarchive", only2, setArchived(false))
+  api("POST", "/workflows/:id/activate", activateWorkflow),
+  api("POST", "/workflows/:id/deactivate", deactivateWorkflow),
+  api("POST", "/workflows/:id/publish", activateWorkflow),
+  api("POST", "/workflows/:id/unpublish", deactivateWorkflow),
+  api("POST", "/workflows/:id/archive", setArchived(true)),
+  api("POST", "/workflows/:id/unarchive", setArchived(false)),
+  api("GET", "/workflows/:id/history", listVersions),
+  api("GET", "/workflows/:id/versions/:version", getVersion("Workflow not found")),
+  api("GET", "/workflows/:id/:version", getVersion("Version not found"))
 ]

@@ -1,8 +1,7 @@
 /** Rules for storing (2.x) and publishing a workflow. */
 import * as Equal from "effect/Equal"
-import { kindOf } from "./body.ts"
-import type { Major } from "./refusal.ts"
-import { type Content, list, type Node, obj } from "./state.ts"
+import type { Major } from "./server.ts"
+import { type Content, kindOf, list, type Node, obj } from "./state.ts"
 
 const textFaults = (value: unknown, path: string) => {
   if (value === undefined) return [`${path} (invalid_type): Required`]

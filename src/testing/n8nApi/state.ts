@@ -219,6 +219,9 @@ export const only = (value: object, ...keys: ReadonlyArray<string>): Obj =>
 
 export const obj = (value: unknown): Obj => Json.obj(value) ?? {}
 
+export const kindOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "array" : typeof value
+
 export const list = <A = unknown>(value: unknown): ReadonlyArray<A> => Array.isArray(value) ? value : []
 
 export const isInProject = (project: string, workflow: Workflow | undefined): boolean =>

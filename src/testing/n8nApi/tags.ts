@@ -1,14 +1,10 @@
 /** Tags. */
 import * as Effect from "effect/Effect"
-import { of } from "./body.ts"
-import { pageQuery, paginate } from "./query.ts"
-import { refuse } from "./refusal.ts"
-import { api, type Handler } from "./server.ts"
+import { api, type Handler, paginate, refuse } from "./server.ts"
 import { list, obj, type Tag } from "./state.ts"
 import { findWorkflow } from "./views.ts"
 
-const listTags: Handler = ({ query, state }) =>
-  Effect.map(paginate([...state.tags.values()], query), (page) => Response.json(page))
+const listTags: Handler = (call) => paginate(call, [...call.state.tags.values()])
 
 /** Creates a tag; n8n reports every invalid name as an existing tag. */
 const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
@@ -33,8 +29,8 @@ const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
 })
 
 export const routes = [
-  api("GET", "/workflows/:id/tags", {}, listWorkflowTags),
-  api("PUT", "/workflows/:id/tags", { body: of([{ "id!": "text" }]) }, setWorkflowTags),
-  api("GET", "/tags", { query: pageQuery }, listTags),
-  api("POST", "/tags", { body: of({ id: "readOnly text", "name!": "text" }) }, createTag)
+  api("GET", "/workflows/:id/tags", listWorkflowTags),
+  api("PUT", "/workflows/:id/tags", setWorkflowTags),
+  api("GET", "/tags", listTags),
+  api("POST", "/tags", createTag)
 ]

@@ -1,7 +1,6 @@
 /** Views of a workflow: a single workflow has more fields than an entry of a list, and some writes return fewer. */
 import * as Effect from "effect/Effect"
-import { type Refusal, refuse } from "./refusal.ts"
-import type { Call } from "./server.ts"
+import { type Call, type Refusal, refuse } from "./server.ts"
 import { complete, type Obj, only, type Stored, without, type Workflow } from "./state.ts"
 
 const withActiveVersion = (workflow: Workflow, ...omitted: ReadonlyArray<string>) =>

@@ -18,7 +18,7 @@ const nothingRuns =
 const started = () => Response.json({ message: "Workflow was started" })
 
 /** Stores the execution of a webhook's call, and answers like the workflow's first Respond to Webhook node. */
-const run = ({ body, now, runs, state }: Call, path: string) => {
+const run = ({ body, now, options: { runs }, state }: Call, path: string) => {
   const [id] = [...state.webhooks].find(([, { current }]) => current.some((webhook) => webhook.path === path)) ?? []
   const workflow = state.workflows.get(id ?? "")
   if (workflow === undefined) return started()
@@ -54,5 +54,5 @@ const callWebhook: Handler = (call) => {
 }
 
 export const routes = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((method) =>
-  route(method, "/webhook/*", {}, callWebhook)
+  route(method, "/webhook/*", callWebhook)
 )

@@ -3,13 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { publish, republish } from "./publishing.ts"
-import { flag, pageQuery, paginate, text, whole } from "./query.ts"
-import { type Major, refuse } from "./refusal.ts"
 import { deprecationFault, groupFault, structureFault, wantsWebhookId } from "./rules.ts"
-import { api, type Call, type Handler } from "./server.ts"
+import { api, type Call, type Handler, type Major, paginate, refuse } from "./server.ts"
 import * as State from "./state.ts"
 import { answer, detail, findWorkflow, item, permissionDenied } from "./views.ts"
-import { changedWorkflow, newWorkflow } from "./workflowBody.ts"
 
 const hasTag = (workflow: State.Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
 
@@ -33,16 +30,16 @@ const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   // 1.x looks up the tags first, so an unknown tag counts only if no other exists.
   const existing = tags.filter((tag) => stored.some((workflow) => hasTag(workflow, tag)))
   const required = version === "1" && existing.length > 0 ? existing : tags.filter((tag) => tag !== "")
-  const page = yield* paginate(
+  return yield* paginate(
+    call,
     stored.filter((workflow) =>
       isNamed(workflow.name) &&
       (active === null || (workflow.active ?? false) === (active === "true")) &&
       (project === null || State.isInProject(project, workflow)) &&
       required.every((tag) => hasTag(workflow, tag))
     ),
-    query
+    (workflow) => item(workflow, call)
   )
-  return Response.json({ ...page, data: page.data.map((workflow) => item(workflow, call)) })
 })
 
 const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
@@ -106,11 +103,11 @@ const checkContent = (workflow: State.Stored) => {
 
 /** Refuses deprecated nodes, compared with those that are stored, if this n8n does. */
 const checkDeprecated = (
-  { blocksDeprecated }: Call,
+  { options: { blockDeprecated }, version }: Call,
   nodes: ReadonlyArray<State.Node>,
   before?: ReadonlyArray<State.Node>
 ) => {
-  const fault = blocksDeprecated ? deprecationFault(nodes, before) : undefined
+  const fault = blockDeprecated === true && version === "2" ? deprecationFault(nodes, before) : undefined
   return fault === undefined ? Effect.void : refuse(400, fault)
 }
 
@@ -254,20 +251,10 @@ export const edit = (
   }
 }
 
-const listQuery = {
-  ...pageQuery,
-  "offset@2": whole,
-  active: flag,
-  tags: text,
-  name: text,
-  projectId: text,
-  excludePinnedData: flag
-}
-
 export const routes = [
-  api("GET", "/workflows", { query: listQuery }, listWorkflows),
-  api("POST", "/workflows", { body: newWorkflow }, createWorkflow),
-  api("GET", "/workflows/:id", { query: { excludePinnedData: flag } }, getWorkflow),
-  api("PUT", "/workflows/:id", { query: { "publishIfActive@2": flag }, body: changedWorkflow }, updateWorkflow),
-  api("DELETE", "/workflows/:id", {}, deleteWorkflow)
+  api("GET", "/workflows", listWorkflows),
+  api("POST", "/workflows", createWorkflow),
+  api("GET", "/workflows/:id", getWorkflow),
+  api("PUT", "/workflows/:id", updateWorkflow),
+  api("DELETE", "/workflows/:id", deleteWorkflow)
 ]

@@ -50,6 +50,8 @@ export const resources = (it: It, version: string) => {
           ? [description.print(document), description.generated] as const
           : [operations.print(all), operations.recording] as const
         yield* Effect.promise(() => expect(text).toMatchFileSnapshot(file))
+        const requests = description.printRequests(document)
+        yield* Effect.promise(() => expect(requests).toMatchFileSnapshot(description.requests(v2 ? "2" : "1")))
       }
       const { missing, missingParameters, unknown } = yield* operations.drift(all)
       assert.deepStrictEqual({ missing, missingParameters }, { missing: [], missingParameters: [] })

@@ -128,6 +128,52 @@ export const recorder = Effect.fnUntraced(function*({ apiKey, url }: Omit<Instan
   return { ask, exchanges, record, send }
 })
 
+const wrongFields: { readonly [key: string]: ReadonlyArray<unknown> } = {
+  name: [null],
+  nodes: [
+    null,
+    [1],
+    [{ ...end, position: 1 }],
+    [{ ...end, position: ["a"] }],
+    [{ ...end, parameters: [] }],
+    [{ ...end, createdAt: "x" }],
+    [{ ...end, customTelemetryTags: { tag: [{}] } }]
+  ],
+  connections: [null, []],
+  settings: [null, { executionTimeout: "1" }, { saveDataErrorExecution: 1 }, { saveDataErrorExecution: "x" }, {
+    customTelemetryTags: [{ key: 1, value: "x" }]
+  }],
+  id: [null, 1],
+  active: [null],
+  triggerCount: ["x"],
+  tags: [null, "x"],
+  activeVersion: [null, "x", {}],
+  shared: [{}, [{ project: 1 }], [{ project: { id: "1" } }], [{ constructor: 1 }]],
+  staticData: [1, []],
+  nodeGroups: [[{}], [{ id: "1", name: "x", nodeIds: "1" }]],
+  pinData: [1],
+  parentFolderId: [1],
+  meta: [null],
+  constructor: [1]
+}
+
+const wrongBodies: ReadonlyArray<readonly [request: string, ...bodies: ReadonlyArray<unknown>]> = [
+  ["POST /tags", { name: 1 }, { name: "a", id: 1 }, { name: "a", id: "1" }, { name: "a", more: 1 }, []],
+  ["PUT /workflows/none/tags", {}, [{}], [{ id: 1 }], [{ id: "1", more: 1 }]],
+  ["POST /credentials", {}, { name: 1, type: "x", data: {} }, { name: "x", type: "x", data: 1 }, {
+    name: "x",
+    type: "x",
+    data: {},
+    createdAt: "x"
+  }],
+  ["POST /workflows/none/activate", { versionId: 1 }, []],
+  ["POST /executions/999/retry", { loadWorkflow: null }, []],
+  ["POST /executions/abc/retry", { loadWorkflow: 1 }],
+  ["POST /audit", [], { additionalOptions: 1 }, { additionalOptions: { daysAbandonedWorkflow: 1.5 } }, {
+    additionalOptions: { categories: ["x"] }
+  }]
+]
+
 /** Sends all requests of the contract in order and returns the exchanges. */
 export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: Instance) {
   const { ask, exchanges, record, send } = yield* recorder(instance)
@@ -156,6 +202,14 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
       workflow("X", { projectId: "nobodys" })
     ]
   ) yield* ask("POST", "/workflows", body)
+  for (const [key, values] of Object.entries(wrongFields)) {
+    for (const value of values) yield* ask("POST", "/workflows", workflow("X", { [key]: value }))
+  }
+  for (const value of [[], "text"]) yield* ask("POST", "/workflows", value)
+  for (const [request, ...bodies] of wrongBodies) {
+    const [method = "", path = ""] = request.split(" ")
+    for (const body of bodies) yield* ask(method as "POST" | "PUT", path, body)
+  }
   if (version === "2") {
     for (
       const body of [
@@ -179,7 +233,20 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
   yield* ask("GET", "/workflows?name=nobody")
   yield* ask("GET", "/workflows?active=true")
   yield* ask("GET", "/workflows?tags=nobodys")
-  for (const query of ["cursor=%25", "active=maybe", "limit=many", "limit=300", "invented=1"]) {
+  for (
+    const query of [
+      "cursor=%25",
+      "active=maybe",
+      "active=",
+      "limit=many",
+      "limit=300",
+      "limit=1&limit=2",
+      "name=again",
+      "offset=-1",
+      "excludePinnedData=1",
+      "invented=1"
+    ]
+  ) {
     yield* ask("GET", `/workflows?name=nobody&${query}`)
   }
   if (version === "1") yield* ask("GET", "/workflows?name=")
@@ -269,7 +336,7 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
   yield* ask("GET", "/executions?limit=10")
   yield* ask("GET", "/executions/999")
   yield* ask("GET", "/executions/999?includeData=true")
-  yield* ask("GET", "/executions/abc")
+  for (const id of ["abc", "abc?includeData=x", "0", "1.5", "1e3"]) yield* ask("GET", `/executions/${id}`)
   for (const query of ["cursor=%25", "status=lost", "status=crashed", "startedAfter=2026-01-01T00:00:00.000Z"]) {
     yield* ask("GET", `/executions?${query}`)
   }

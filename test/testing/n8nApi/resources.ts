@@ -12,6 +12,44 @@ const filter = (columnName: string, condition: string, value: unknown) => ({
 
 const query = (value: unknown) => encodeURIComponent(JSON.stringify(value))
 
+const column = { name: "a", type: "string" }
+
+const wrongBodies: ReadonlyArray<readonly [request: string, ...bodies: ReadonlyArray<unknown>]> = [
+  [
+    "POST /data-tables",
+    { name: "", columns: [] },
+    { name: "n".repeat(129), columns: [] },
+    { name: 1, columns: [] },
+    { name: "x", columns: [{}] },
+    { name: "x", columns: [{ ...column, name: "" }] },
+    { name: "x", columns: [{ ...column, type: "none" }] },
+    { name: "x", columns: [{ ...column, type: 1 }] },
+    { name: "x", columns: [], projectId: 1 }
+  ],
+  ["PATCH /data-tables/:id", {}, { name: "" }],
+  [
+    "POST /data-tables/:id/columns",
+    {},
+    { ...column, name: "1a" },
+    { ...column, name: "" },
+    { ...column, name: "n".repeat(64) },
+    { ...column, index: -1 },
+    { ...column, index: 1.5 }
+  ],
+  ["PATCH /data-tables/:id/columns/0123456789abcdef", {}, { invented: 1 }, { name: "a", invented: 1 }],
+  ["PATCH /data-tables/:id/columns/none", { name: "a" }],
+  ["PATCH /data-tables/none/columns/none", { name: 1 }],
+  ["POST /data-tables/none/rows", {}],
+  ["POST /data-tables/:id/rows", { data: [] }, { data: [1] }, { data: {} }, { data: [{}], returnType: "x" }],
+  [
+    "PATCH /data-tables/:id/rows/update",
+    { filter: { filters: [{ columnName: 1 }] }, data: {} },
+    { filter: { type: "x", filters: [] }, data: {} },
+    { filter: filter("sku", "eq", "c"), data: 1 },
+    { filter: filter("sku", "eq", "c"), data: {}, dryRun: "x" }
+  ]
+]
+
 /** Sends all requests in order, to an n8n without tables and credentials, and returns the exchanges. */
 export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: Instance) {
   const { ask, exchanges } = yield* recorder(instance)
@@ -65,6 +103,17 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
   yield* ask("GET", `${table}/columns`)
   yield* ask("PATCH", table, { name: "Sales" })
   yield* ask("PATCH", table, { name: "Sales" })
+  for (const [request, ...bodies] of wrongBodies) {
+    const [method = "", path = ""] = request.split(" ")
+    for (const body of bodies) yield* ask(method as "POST" | "PATCH", path.replace(":id", orders), body)
+  }
+  for (const value of ["limit=x", "limit=300", "limit=", "filter=x", "sortBy=a&sortBy=b", "invented=1"]) {
+    yield* ask("GET", `/data-tables?${value}`)
+  }
+  yield* ask("GET", "/data-tables/none/rows?limit=x")
+  yield* ask("DELETE", `${table}/rows/delete?filter=x`)
+  yield* ask("DELETE", `${table}/rows/delete?dryRun=x&filter=${query({})}`)
+  yield* ask("GET", "/community-packages?invented=1")
 
   // Rows
   const data = [{ sku: "a-1", qty: 1, due: "2026-01-02T03:04:05+01:00" }, { sku: "B%2", qty: 2.5 }, { sku: null }]

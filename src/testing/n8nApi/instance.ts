@@ -1,8 +1,7 @@
-/** n8n's audit, as far as it does not depend on node types. */
+/** n8n itself: its start page, community packages and projects, and its audit as far as it does not depend on node types. */
 import * as Effect from "effect/Effect"
-import { strict } from "./body.ts"
 import securitySettings from "./securitySettings.json" with { type: "json" }
-import { api, type Call, type Handler } from "./server.ts"
+import { api, type Call, type Handler, paginate, refuse, route } from "./server.ts"
 import { list, type Node, obj, type Workflow } from "./state.ts"
 
 const advice = "Keeping unused credentials in your instance is an unneeded security risk."
@@ -68,13 +67,47 @@ const audit: Handler = (call) => {
   return Effect.succeed(Response.json(Object.keys(reports).length === 0 ? [] : reports))
 }
 
-const options = strict({
-  additionalOptions: {
-    daysAbandonedWorkflow: "number",
-    categories: ["credentials|database|nodes|filesystem|instance"],
-    "...": "any"
-  },
-  "...": "any"
+/** The only page that contains n8n's version. */
+const startPage: Handler = ({ version }) => {
+  const release = version === "2" ? "n8n@2.41.1" : "n8n@1.123.81"
+  const config = btoa(JSON.stringify({ dsn: "", environment: "development", release }))
+  return Effect.succeed(
+    new Response(`<!DOCTYPE html><html><head><meta name="n8n:config:sentry" content="${config}"></head></html>`, {
+      headers: { "content-type": "text/html; charset=utf-8" }
+    })
+  )
+}
+
+const listPackages: Handler = ({ state }) => Effect.succeed(Response.json(state.communityPackages))
+
+/** Refuses projects and folders, for which an n8n has the licence if its seed has projects. */
+const unlicensed = (feature: string) =>
+  refuse(
+    403,
+    `Your license does not allow for ${feature}. To enable ${feature}, please upgrade to a license that supports this feature.`
+  )
+
+const listProjects: Handler = (call) => {
+  const { projects } = call.state
+  return projects === undefined
+    ? unlicensed("feat:projectRole:admin")
+    : paginate(call, projects, ({ folders: _, ...project }) => project)
+}
+
+const listFolders: Handler = Effect.fnUntraced(function*({ id, query, state }) {
+  if (state.projects === undefined) return yield* unlicensed("feat:folders")
+  const [personal] = state.projects
+  const project = id === "personal" ? personal : state.projects.find((project) => project.id === id)
+  if (project === undefined) return yield* refuse(404, `Could not find the project with id "${id}"`)
+  const { folders = [] } = project
+  const skip = Number(query.get("skip") ?? 0)
+  return Response.json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
 })
 
-export const routes = [api("POST", "/audit", { body: options, bodyIsOptional: true }, audit)]
+export const routes = [
+  route("GET", "", startPage),
+  api("GET", "/community-packages", listPackages),
+  api("GET", "/projects", listProjects),
+  api("GET", "/projects/:id/folders", listFolders),
+  api("POST", "/audit", audit)
+]
