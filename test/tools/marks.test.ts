@@ -21,12 +21,12 @@ const words = (index: number) => `${index} ${"lorem ipsum dolor ".repeat(1 + ind
 
 const nameOf = (index: number) => `Step ${index}: it's ${words(index).slice(0, 40).trim()}`
 
-/** A chain of 180 nodes, of which most lack something; `host` is what its versions differ in. */
+/** A chain of 100 nodes, of which most lack something; `host` is what its versions differ in. */
 const chain = (id: string, host: string) => ({
   id,
   name: `chain ${id}`,
   active: false,
-  nodes: numbers(180).map((index) => ({
+  nodes: numbers(100).map((index) => ({
     ...node(nameOf(index), index === 0 ? "n8n-nodes-base.manualTrigger" : "n8n-nodes-base.httpRequest"),
     id: `n${index}`,
     typeVersion: index === 0 ? 1 : 4.2,
@@ -36,7 +36,7 @@ const chain = (id: string, host: string) => ({
       : { url: index % 3 === 0 ? "" : `https://${host}/${index}`, method: "NOPE", jsonBody: words(index).repeat(4) }
   })),
   connections: Object.fromEntries(
-    numbers(179).map((index) => [nameOf(index), { main: [[{ node: nameOf(index + 1), type: "main", index: 0 }]] }])
+    numbers(99).map((index) => [nameOf(index), { main: [[{ node: nameOf(index + 1), type: "main", index: 0 }]] }])
   )
 })
 
@@ -79,7 +79,7 @@ const options: Options = {
     workflows: [
       big,
       other,
-      ...numbers(70).map((index) => ({
+      ...numbers(30).map((index) => ({
         ...chain(`w${index}`, "old.example"),
         nodes: big.nodes.slice(0, 3),
         connections: {}
@@ -166,7 +166,7 @@ describe("following the calls that cuts name gives the rest of each list, once, 
       hurried(inWorld(function*({ folder }) {
         const fs = yield* FileSystem.FileSystem
         yield* fs.writeFileString(join(folder, "big.json"), JSON.stringify(big))
-        yield* Effect.forEach(numbers(150), (n) =>
+        yield* Effect.forEach(numbers(90), (n) =>
           fs.writeFileString(
             join(folder, `${n}.json`),
             JSON.stringify({ ...big, id: `f${n}`, name: `file ${n}`, nodes: [] })
@@ -199,6 +199,7 @@ describe("following the calls that cuts name gives the rest of each list, once, 
           assert.lengthOf(all, mark.total, at)
           assert.lengthOf(new Set(all.map(keyOf)), mark.total, at)
         }
-      }, options))
+      }, options)),
+    60_000
   )
 })
