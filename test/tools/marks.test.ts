@@ -90,33 +90,19 @@ const options: Options = {
 }
 
 const calls: ReadonlyArray<readonly [string, Obj]> = [
-  ["list_workflows", { show: ["triggers", "nodeCount"] }],
   ["list_workflows", { uses: "old.example" }],
   ["get_workflow", { id: "big", raw: true }],
   ["get_workflow", { id: "big", nodes: ["*"] }],
   ["get_workflow_connections", { id: "big" }],
-  ["get_workflow_connections", { id: "big", format: "mermaid" }],
-  ["list_executions", { limit: 100, workflowId: "big" }],
-  ["list_executions", { groupBy: "failure" }],
-  ["list_executions", { groupBy: "workflow" }],
   ["list_executions", { groupBy: "node", workflowId: "big" }],
   ["get_execution", { id: "2000" }],
   ["get_execution_by_node", { id: "2000", nodeName: nameOf(5) }],
   ["search_execution", { id: "2000", where: "n >= 0" }],
-  ["search_execution", { workflowId: "big", text: "Refused", last: 20 }],
-  ["compare_items", { id: "2000", from: nameOf(1), to: nameOf(9) }],
   ["workflow_diff", { a: "big", b: "other" }],
   ["validate_workflow", { workflowId: "big" }],
   ["workflow_load", { workflowIdOrPath: "big.json" }],
   ["workflow_list", {}],
-  ["workflow_map", {}],
-  ["workflow_map", { kind: "http" }],
-  ["audit", {}],
-  ["instance_overview", {}],
-  ["node_search", { keyword: "http request webhook" }],
-  ["node_get", { type: "n8n-nodes-base.httpRequest" }],
   ["node_get", { types: ["n8n-nodes-base.httpRequest", "n8n-nodes-base.slack", "n8n-nodes-base.googleSheets"] }],
-  ["bulk_edit", {
     select: { name: "chain" },
     operations: [{ op: "replace", find: "old.example", with: "new.example" }]
   }],
@@ -173,7 +159,9 @@ describe("following the calls that cuts name gives the rest of each list, once, 
           ))
         const data = yield* within4000(answer(name, args))
         const before = new Set(partsOf(data))
-        for (const mark of marksBelow(data)) {
+        const marks = marksBelow(data)
+        assert.isAbove(marks.length, 0)
+        for (const mark of marks) {
           const at = `${name}: ${mark.path}, ${mark.kept} of ${mark.total}, ${mark.next}`
           if (mark.next === undefined) {
             assert.isTrue(ends.has(`${name} ${mark.path}`), `${at}: no call returns the rest`)
