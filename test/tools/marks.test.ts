@@ -103,9 +103,6 @@ const calls: ReadonlyArray<readonly [string, Obj]> = [
   ["workflow_load", { workflowIdOrPath: "big.json" }],
   ["workflow_list", {}],
   ["node_get", { types: ["n8n-nodes-base.httpRequest", "n8n-nodes-base.slack", "n8n-nodes-base.googleSheets"] }],
-    select: { name: "chain" },
-    operations: [{ op: "replace", find: "old.example", with: "new.example" }]
-  }],
   ["sync_status", {}],
   ["test_workflow", { workflowId: "big" }]
 ]
