@@ -2,125 +2,132 @@
  * Builds the modules in `dist` that apps import, one per source file, so that a bundler takes only what is used and Node
  * loads no more, with source maps that lead to `src`. Dependencies other than `effect` are bundled into `dist/vendor`.
  */
-import { parse } from "acorn"
-import { build, transform } from "esbuild"
+import { build, type BuildOptions } from "esbuild"
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { basename, dirname, join, relative } from "node:path"
-import { metadata, root } from "./metadata.ts"
-import { edited, edits, type Import } from "./modules.ts"
+import { isBuiltin } from "node:module"
+import { dirname, join, relative } from "node:path"
+import { RolldownMagicString } from "rolldown"
+import { parseSync } from "rolldown/utils"
+import { root } from "./metadata.ts"
 
-const files = (patterns: ReadonlyArray<string>) =>
-  new Set(patterns.filter((file) => file.endsWith(".ts")).flatMap((file) => globSync(file, { cwd: root })))
-
-const exported = Object.entries(metadata.exports)
-const inner = files(exported.flatMap(([name, file]) => file === null ? `${name.replace("./", "src/")}.ts` : []))
-
-/** Files that package.json exports; the rest follows from their imports. */
-const entryPoints = [...files(exported.flatMap(([, file]) => file?.replace("*", "**/*") ?? []))]
-  .filter((file) => !inner.has(file))
+const options = {
+  absWorkingDir: root,
+  outdir: "dist",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  mainFields: ["module", "main"],
+  external: ["effect"],
+  // Shorter forms load sooner.
+  minifySyntax: true,
+  legalComments: "none",
+  logLevel: "warning"
+} satisfies BuildOptions
 
 /** Imported names of each bundled package; `*` is all of them. */
 const vendored = new Map<string, Set<string>>()
+const isVendored = (specifier: string) => !/^(\.|node:|effect(\/|$))/.test(specifier)
 const vendorFile = (specifier: string) =>
   `vendor/${specifier.replace(/^@/, "").replace(/\.js$/, "").replace(/\W+/g, "-")}`
-
-/** Place in `dist` of what is compiled from a file of the repository. */
-const place = (file: string) =>
-  `${file.startsWith("src/") ? file.slice(4) : join("vendor", file.replace(/^\.[^/]+\//, ""))}.js`.replace(
-    /\.ts\.js$/,
-    ".js"
-  )
-
-const write = (file: string, text: string) => {
-  const path = join(root, "dist", file)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
+const vendor = (specifier: string, names: ReadonlyArray<string>) => {
+  if (!isVendored(specifier) || names.length === 0) return
+  vendored.set(specifier, new Set([...vendored.get(specifier) ?? [], ...names]))
 }
 
-const places = new Set<string>()
-
-/** Builds a module and those that it imports. */
-const add = async (file: string): Promise<void> => {
-  const to = place(file)
-  if (places.has(to)) return
-  places.add(to)
-  const text = readFileSync(join(root, file), "utf8")
-  if (!file.endsWith(".ts")) {
-    return write(to, `export default ${file.endsWith(".json") ? text.trim() : JSON.stringify(text)}\n`)
+/** Source whose values are marked as free of effects, so that a bundler leaves out those that are not used. */
+const marked = (file: string) => {
+  const code = readFileSync(file, "utf8")
+  const text = new RolldownMagicString(code)
+  const { module, program } = parseSync(file, code)
+  for (const { entries, moduleRequest } of module.staticImports) {
+    const values = entries.filter(({ isType }) => !isType)
+    vendor(
+      moduleRequest.value,
+      values.map(({ importName: { kind, name } }) => name ?? (kind === "Default" ? "default" : "*"))
+    )
   }
-  const { code, map } = await transform(text, {
-    loader: "ts",
-    format: "esm",
-    target: "es2022",
-    // Characters of other languages take half as many bytes unescaped, and shorter forms load sooner.
-    charset: "utf8",
-    minifySyntax: true,
-    sourcemap: "external",
-    sourcesContent: false,
-    sourcefile: relative(dirname(join("dist", to)), file),
-    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } }
-  })
-  const imported: Array<string> = []
-  const from = (path: string) => relative(dirname(to), path).replace(/^(?!\.)/, "./")
-  const resolved = ({ names, specifier }: Import): string => {
-    if (/^(node:|effect(\/|$))/.test(specifier)) return specifier
-    if (!specifier.startsWith(".")) {
-      vendored.set(specifier, new Set([...vendored.get(specifier) ?? [], ...names]))
-      return from(`${vendorFile(specifier)}.js`)
+  const evaluated = program.body
+    .map((node) => node.type === "ExportNamedDeclaration" ? node.declaration : node)
+    .flatMap((node) =>
+      node?.type === "VariableDeclaration"
+        ? node.declarations.map(({ init }) => init)
+        : node?.type === "ClassDeclaration"
+        ? [
+          node.superClass,
+          ...node.body.body.map((each) => each.type === "PropertyDefinition" && each.static ? each.value : null)
+        ]
+        : []
+    )
+  for (const value of evaluated) {
+    // Without a parameter, esbuild would replace the call by its value, and lose the mark.
+    if (value === null || /Function|^(Identifier|Literal|ClassExpression)$/.test(value.type)) continue
+    text.appendLeft(value.start, "/* @__PURE__ */ ((_) => (").appendRight(value.end, "))()")
+  }
+  return `${text.toString()}\n//# sourceMappingURL=${text.generateMap({ source: file, hires: true }).toUrl()}`
+}
+
+const { outputFiles } = await build({
+  ...options,
+  write: false,
+  // All that package.json's exports reach (the compiler has written their declarations).
+  entryPoints: globSync("**/*.d.ts", { cwd: join(root, "dist") }).map((file) => `src/${file.replace(".d.ts", ".ts")}`),
+  outbase: "src",
+  chunkNames: "shared/[name]-[hash]",
+  target: "es2022",
+  // Characters of other languages take half as many bytes unescaped.
+  charset: "utf8",
+  loader: { ".md": "text" },
+  sourcemap: "linked",
+  sourcesContent: false,
+  plugins: [{
+    name: "modules",
+    setup: ({ onLoad, onResolve }) => {
+      onLoad({ filter: /\.ts$/ }, ({ path }) => ({ contents: marked(path), loader: "ts" }))
+      onResolve({ filter: /./ }, ({ importer, kind, path }) => {
+        if (kind === "entry-point") return undefined
+        if (path.endsWith(".ts")) return { path: path.replace(/\.ts$/, ".js"), external: true, sideEffects: false }
+        if (!isVendored(path)) return undefined
+        if (kind === "dynamic-import") vendor(path, ["*"])
+        const file = relative(dirname(importer), join(root, "src", `${vendorFile(path)}.js`))
+        return { path: file.replace(/^(?!\.)/, "./"), external: true, sideEffects: false }
+      })
     }
-    const source = join(dirname(file), specifier)
-    imported.push(...source.includes("*") ? globSync(source, { cwd: root }) : [source])
-    return from(place(source))
-  }
-  const module = edited(code, map, edits(parse(code, { ecmaVersion: "latest", sourceType: "module" }), resolved))
-  write(to, `${module.code}//# sourceMappingURL=${basename(to)}.map\n`)
-  write(`${to}.map`, module.map)
-  await Promise.all(imported.map(add))
+  }]
+})
+
+for (const { path, text } of outputFiles) {
+  mkdirSync(dirname(path), { recursive: true })
+  // Every module imports the helper of those that import guides.
+  writeFileSync(path, text.replace(/^import "[./]+\/shared\/chunk-\w+\.js";$/m, ""))
 }
 
-await Promise.all(entryPoints.map(add))
-
-const requireFrom =
-  "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);\n"
-
-const buildVendored = async (specifiers: ReadonlyArray<string>, splitting: boolean) => {
-  const { outputFiles } = await build({
-    absWorkingDir: root,
-    entryPoints: specifiers.map((specifier) => ({ in: `vendor:${specifier}`, out: vendorFile(specifier) })),
-    outdir: "dist",
-    chunkNames: "vendor/[name]-[hash]",
-    bundle: true,
-    splitting,
-    write: false,
-    external: ["effect"],
-    format: "esm",
-    platform: "node",
-    mainFields: ["module", "main"],
-    target: "node22",
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: "none",
-    logLevel: "warning",
-    plugins: [{
-      name: "vendor",
-      setup: ({ onLoad, onResolve }) => {
-        onResolve({ filter: /^vendor:/ }, ({ path }) => ({ path: path.slice(7), namespace: "vendor" }))
-        onLoad({ filter: /./, namespace: "vendor" }, ({ path }) => {
-          const names = [...vendored.get(path) ?? []]
-          const what = names.includes("*") ? "*" : `{ ${names.join(", ")} }`
-          return { contents: `export ${what} from "${path}"`, resolveDir: root }
-        })
-      }
-    }]
-  })
-  // Bundled CommonJS calls require for Node's modules; what browsers load must be without it.
-  for (const { path, text } of outputFiles) {
-    write(relative(join(root, "dist"), path), text.includes("__require") ? requireFrom + text : text)
-  }
-}
-
-const specifiers = [...vendored.keys()]
-const isScoped = (specifier: string) => specifier.startsWith("@")
-await buildVendored(specifiers.filter((each) => !isScoped(each)), false)
-// These share packages with each other.
-await buildVendored(specifiers.filter(isScoped), true)
+await build({
+  ...options,
+  entryPoints: [...vendored.keys()].map((specifier) => ({ in: `vendor:${specifier}`, out: vendorFile(specifier) })),
+  chunkNames: "vendor/[name]-[hash]",
+  target: "node22",
+  minifyWhitespace: true,
+  plugins: [{
+    name: "vendor",
+    setup: ({ onLoad, onResolve }) => {
+      onResolve({ filter: /^vendor:/ }, ({ path }) => ({ path: path.slice(7), namespace: "vendor" }))
+      onLoad({ filter: /./, namespace: "vendor" }, ({ path }) => {
+        const names = [...vendored.get(path) ?? []]
+        const what = names.includes("*") ? "*" : `{ ${names.join(", ")} }`
+        return { contents: `export ${what} from "${path}"`, resolveDir: root }
+      })
+      // What browsers load must be without `require`: modules of Node that CommonJS requires are imported.
+      onResolve(
+        { filter: /./ },
+        ({ kind, path }) =>
+          kind === "require-call" && isBuiltin(path)
+            ? { path: path.replace("node:", ""), namespace: "node" }
+            : undefined
+      )
+      onLoad({ filter: /./, namespace: "node" }, ({ path }) => ({
+        contents: `import all from "node:${path}"\nmodule.exports = all`
+      }))
+    }
+  }]
+})

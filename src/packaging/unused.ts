@@ -1,2 +1,0 @@
-/** Replacement in the bundle of a package that is imported but never used. */
-export default undefined
