@@ -136,7 +136,7 @@ const translated = (from: unknown, to: unknown, [step, ...rest]: Path): Path | u
 export const step = (step: Step): Step =>
   Predicate.isString(step) && step.length >= shortestSecretKey ? redactKnown(step) : step
 
-/** Value whose places are shown as in its redacted copy, which is made when the first one is. @internal */
+/** Value whose places are shown as in its redacted copy, which is made when the first one is. */
 export interface Whole {
   readonly value: unknown
   /** Value at a path as readers see it: `[redacted]` if the copy has no such place. */

@@ -213,7 +213,7 @@ export const workflow = N8nClient.N8nClient.use((n8n) => n8n.getWorkflow("1"))
     const types = readFileSync(join(installed, "dist/tools/executions/getExecution.d.ts"), "utf8")
     assert.match(types, /const getExecution: Tool\.Tool<"get_execution", GetExecutionInput, GetExecutionOutput, /)
     // Editors show it at each argument of `call`.
-    assert.include(types, "    /** From list_executions. */\n    readonly id: Schema.String;\n")
+    assert.include(types, "    /** From list_executions. */\n    readonly id: Schema.decodeTo<Schema.NonEmptyString, ")
     assert.match(declared, /const workflow: .*\.Effect<N8nClient\.Workflow, /)
   })
 
