@@ -148,6 +148,12 @@ export const resolve = (
   shown: unknown = Redact.redact(stored)
 ): Result.Result<unknown, Unresolved> => resolveIn(value, { value: stored, shown }, "")
 
+/** Value with what is stored in the place of placeholders; unchanged if one of them stands for nothing. */
+export const filled = (value: Obj, stored: unknown): Obj => {
+  const result = needsStored(value) ? resolve(value, stored) : undefined
+  return result !== undefined && Result.isSuccess(result) ? obj(result.success) ?? value : value
+}
+
 /** Reason why a value cannot be written over a stored one. */
 export const fault = (value: Obj, stored: unknown): string | undefined => {
   if (!needsStored(value)) return undefined

@@ -281,14 +281,18 @@ export const listExecutions = Tool.make({
       hint
     })
   },
-  message: ({ count = 0, failed = 0, scanned = 0 }, { groupBy }) => ({
-    en: groupBy === undefined
-      ? `Found ${counted(count, "execution")}`
-      : groupBy === "failure"
-      ? `${failed} of ${counted(scanned, "execution")} failed`
-      : `${counted(scanned, "execution")} by ${groupBy}`,
-    ja: "実行履歴を取得しました"
-  }),
+  message: ({ count = 0, failed = 0, scanned = 0, workflows = [] }, { groupBy }) => {
+    const runs = sumAll(workflows.map((each) => each.failed))
+    const once = failed < runs ? `, ${failed} without the runs of sub-workflows that failed with their callers` : ""
+    return {
+      en: groupBy === undefined
+        ? `Found ${counted(count, "execution")}`
+        : groupBy === "failure"
+        ? `${Math.max(runs, failed)} of ${counted(scanned, "execution")} failed${once}`
+        : `${counted(scanned, "execution")} by ${groupBy}`,
+      ja: "実行履歴を取得しました"
+    }
+  },
   paged: ["groups"],
   next: ({ offset, raw, ...rest }) => (path, count) =>
     path === "groups" && !raw

@@ -8,6 +8,7 @@ import { type Node } from "../check/CheckedWorkflow.ts"
 import * as Connection from "../check/Connection.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Graph from "../Graph.ts"
+import * as Placeholders from "../Placeholders.ts"
 import * as PortName from "../PortNames.ts"
 import * as Step from "./step.ts"
 
@@ -151,7 +152,9 @@ const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: No
   }
 }
 
-export const withNode = (workflow: Obj, entry: Step.NodeEntry, node: Obj, lookups: Step.Lookups): Step.Step => {
+export const withNode = (workflow: Obj, entry: Step.NodeEntry, written: Obj, lookups: Step.Lookups): Step.Step => {
+  // A caller may send back what an answer has left out or redacted.
+  const node = Placeholders.filled(written, entry.node)
   const fields = WorkflowDiff.lines(entry.node, node).map((line) =>
     `${entry.name}: ${line.replace(/^parameters\./, "")}`
   )

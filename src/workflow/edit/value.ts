@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import { arr, num, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import * as Omission from "../../base/Omission.ts"
 import { redact } from "../../base/Redact.ts"
 import * as Rows from "../../base/Rows.ts"
 import { nameOf, nodes, parametersOf } from "../../n8n/model/Workflow.ts"
@@ -194,11 +195,16 @@ export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
     const pieces = value.split(find)
     const count = pieces.length - 1
     if (count === 0) {
-      const [like] = linesLike(shown, find, lookups)
+      const readable = Omission.files(shown)
+      const [like] = linesLike(readable, find, lookups)
       return yield* Step.refuse(
         "find",
         `The text is not in ${at} of '${name}' (found 0 times).`,
-        like === undefined ? `It is ${Step.brief(shown, 300)}.` : `Did you mean ${Step.brief(like, 300)}?`
+        Omission.isShortened(find)
+          ? "It contains a note for what an answer left out: find text before or after it."
+          : like === undefined
+          ? `It is ${Step.brief(readable, 300)}.`
+          : `Did you mean ${Step.brief(like, 300)}?`
       )
     }
     if (count > 1 && !all) {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Hints from "../../../src/answer/Hints.ts"
-import { arr, obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Omission from "../../../src/base/Omission.ts"
 import * as tools from "../../../src/tools/index.ts"
 import type * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
@@ -83,7 +83,7 @@ describe("workflow_edit", () => {
           const operations = [{ op: "set" as const, node, path, value: jsCode }]
           const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId: of, operations, dryRun }))
           assert.include(error.message, `parameters.${path}: it was truncated in an answer`)
-          assert.include(Hints.text(error.hint), "op replace")
+          assert.include(Hints.text(error.hint), "op: \"replace\"")
         }
       }
       const bulk = yield* tools.bulkEdit.call({
@@ -92,6 +92,42 @@ describe("workflow_edit", () => {
         dryRun: true
       })
       assert.include(JSON.stringify(bulk), "it was truncated in an answer")
+    }))
+
+  it.effect("finds no change in a text that is sent back as an answer shows it", () =>
+    inWorld(function*() {
+      const image = Buffer.from(Array.from({ length: 3_000 }, (_, index) => index * index * 7 % 251)).toString("base64")
+      const jsCode = `const logo = "data:image/png;base64,${image}"\nreturn $input.all()`
+      const { id } = yield* tools.createWorkflow.call({
+        name: "Drawing",
+        nodes: [{ name: "Draw", type: "n8n-nodes-base.code", typeVersion: 2, parameters: { jsCode } }],
+        connections: {}
+      })
+      const shown = Omission.files(jsCode)
+      assert.notInclude(shown, image)
+      const edit = (parameters: Obj, dryRun: boolean) =>
+        tools.workflowEdit.call({ workflowId: id, operations: [{ op: "update", node: "Draw", parameters }], dryRun })
+      for (const dryRun of [true, false]) {
+        assert.deepInclude(yield* edit({ jsCode: shown }, dryRun), {
+          applied: false,
+          changes: ["'Draw' already has these values"]
+        })
+        const both = yield* edit({ jsCode: shown, mode: "runOnceForEachItem" }, dryRun)
+        assert.lengthOf(both.changes, 1)
+        assert.include(both.changes[0], "mode")
+      }
+      const missing = (find: string) =>
+        Effect.map(
+          Effect.flip(tools.workflowEdit.call({
+            workflowId: id,
+            operations: [{ op: "replace", node: "Draw", path: "jsCode", find, with: "" }]
+          })),
+          ({ hint }) => Hints.text(hint)
+        )
+      assert.notInclude(yield* missing("no such line"), image.slice(0, 200))
+      assert.include(yield* missing(shown.split("\n")[0] ?? ""), "a note for what an answer left out")
+      const { nodes } = yield* tools.getWorkflow.call({ id, nodes: ["Draw"] })
+      assert.deepInclude(obj(obj(nodes?.[0])?.["parameters"]), { jsCode, mode: "runOnceForEachItem" })
     }))
 
   it.effect("takes a position as workflows have it, and as node_add takes it", () =>

@@ -440,7 +440,10 @@ describe("list_executions", () => {
         })
         const { data, message } = yield* tools.listExecutions.run({ groupBy: "failure" }).pipe(process)
         const { groups = [], hint } = data as Effect.Success<ReturnType<typeof list>>
-        assert.strictEqual(message, "2 of 3 executions failed")
+        assert.strictEqual(
+          message,
+          "3 of 3 executions failed, 2 without the runs of sub-workflows that failed with their callers"
+        )
         const rows = (all: typeof groups) =>
           all.flatMap((group) =>
             "message" in group ? [[group.workflowName, group.node, group.subWorkflow, group.count, group.also]] : []
