@@ -21,7 +21,7 @@ const Match = Schema.Struct({
   /** Ids of the execution and of the one that called it as a sub-workflow; only in a search over several runs. */
   execution: Schema.optionalKey(Schema.String),
   calledBy: Schema.optionalKey(Schema.String),
-  /** State of the run; only in a list of runs. */
+  /** State of the run in a list of runs; `error` for a node that returned nothing because it failed. */
   status: Schema.optionalKey(Schema.String),
   startedAt: Schema.optionalKey(Schema.String),
   node: Schema.String,
@@ -242,6 +242,9 @@ export const searchExecution = Tool.make({
         ...defined({ execution: runs && execution.id, calledBy: runs && execution.calledBy?.executionId }),
         ...(isOfRuns ? defined({ status: Visible.label(execution.status), startedAt: execution.startedAt }) : {}),
         node: slot.node,
+        ...(item === undefined && Execution.nodeStatus(execution.runs.get(slot.node) ?? []) === "error"
+          ? { status: "error" }
+          : {}),
         ...(item === undefined ? {} : defined({
           ...(isOfRuns ? {} : { run: slot.run, output: Connections.portLabel(slot.port) }),
           name: names(slot),

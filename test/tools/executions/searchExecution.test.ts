@@ -483,15 +483,23 @@ describe("search_execution over many runs", () => {
 
   it.effect("lists all nodes of the workflow that did not run, or returned nothing", () =>
     Effect.gen(function*() {
-      const some = document({ A: [run(0, { main: [items({ n: 1 })] })], B: [run(1, { main: [[]] })] }, {
-        nodes: [node("A"), node("B"), node("C"), node("D"), node("Note", "n8n-nodes-base.stickyNote")]
+      const runs = {
+        A: [run(0, { main: [items({ n: 1 })] })],
+        B: [run(1, { main: [[]] })],
+        Broken: [{ ...run(2, { main: [[]] }), executionStatus: "error", error: { message: "no" } }]
+      }
+      const some = document(runs, {
+        nodes: [node("A"), node("B"), node("Broken"), node("C"), node("D"), node("Note", "n8n-nodes-base.stickyNote")]
       })
       const ask = (args: { readonly without: "items" | "runs" }) =>
         Effect.provide(tools.searchExecution.answer({ id: "77", ...args }), holding(some))
       const absent = yield* ask({ without: "runs" })
-      assert.strictEqual(absent.message, "2 of 4 nodes did not run")
+      assert.strictEqual(absent.message, "2 of 5 nodes did not run")
       assert.deepStrictEqual<unknown>(absent.data.matches, [{ node: "C" }, { node: "D" }])
-      assert.deepStrictEqual<unknown>((yield* ask({ without: "items" })).data.matches, [{ node: "B" }])
+      assert.deepStrictEqual<unknown>((yield* ask({ without: "items" })).data.matches, [
+        { node: "B" },
+        { node: "Broken", status: "error" }
+      ])
     }))
 
   it.effect("finds runs in which a node returned no items, and others in which it did not run", () =>
