@@ -187,9 +187,7 @@ export const call = (tool: string, args: Values): string => {
 export const again = (tool: string, args: object, changed: Values): string => {
   const all = Object.entries(args).filter(([, value]) => value !== undefined && value !== false)
   const isShort = all.every(([, value]) => typeof value !== "object" || Array.isArray(value))
-  return isShort
-    ? call(tool, { ...Object.fromEntries(all), ...changed })
-    : `the same call with ${Object.entries(changed).map(([name, value]) => `${name}: ${literal(value)}`).join(", ")}`
+  return isShort ? call(tool, { ...Object.fromEntries(all), ...changed }) : call("the same call with ", changed)
 }
 
 /** Text of a call to get_execution_by_node; `more` has further arguments. @internal */

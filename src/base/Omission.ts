@@ -41,14 +41,10 @@ const beginnings: ReadonlyArray<readonly [string, string]> = [
   ["iVBORw0KGg", "image/png"],
   ["/9j/", "image/jpeg"],
   ["R0lGOD", "image/gif"],
-  ["UklGR", "image/webp"],
   ["PHN2Z", "image/svg+xml"],
-  ["PD94bW", "application/xml"],
   ["JVBERi", "application/pdf"],
   ["UEsDB", "application/zip"],
-  ["H4sI", "application/gzip"],
-  ["SUQz", "audio/mpeg"],
-  ["T2dnUw", "audio/ogg"]
+  ["SUQz", "audio/mpeg"]
 ]
 
 /** Number of characters from which base64 counts as a file. */

@@ -148,16 +148,14 @@ export const resolve = (
   shown: unknown = Redact.redact(stored)
 ): Result.Result<unknown, Unresolved> => resolveIn(value, { value: stored, shown }, "")
 
+const resolved = (value: Obj, stored: unknown) => needsStored(value) ? resolve(value, stored) : Result.succeed(value)
+
 /** Value with what is stored in the place of placeholders; unchanged if one of them stands for nothing. */
-export const filled = (value: Obj, stored: unknown): Obj => {
-  const result = needsStored(value) ? resolve(value, stored) : undefined
-  return result !== undefined && Result.isSuccess(result) ? obj(result.success) ?? value : value
-}
+export const filled = (value: Obj, stored: unknown): Obj => obj(Result.getOrUndefined(resolved(value, stored))) ?? value
 
 /** Reason why a value cannot be written over a stored one. */
 export const fault = (value: Obj, stored: unknown): string | undefined => {
-  if (!needsStored(value)) return undefined
-  const result = resolve(value, stored)
+  const result = resolved(value, stored)
   return Result.isFailure(result) ? `${result.failure.path}: ${result.failure.what}` : undefined
 }
 

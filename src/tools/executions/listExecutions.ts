@@ -283,7 +283,7 @@ export const listExecutions = Tool.make({
   },
   message: ({ count = 0, failed = 0, scanned = 0, workflows = [] }, { groupBy }) => {
     const runs = sumAll(workflows.map((each) => each.failed))
-    const once = failed < runs ? `, ${failed} without the runs of sub-workflows that failed with their callers` : ""
+    const once = failed < runs ? `, ${failed} apart from their sub-runs` : ""
     return {
       en: groupBy === undefined
         ? `Found ${counted(count, "execution")}`

@@ -201,7 +201,7 @@ export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
         "find",
         `The text is not in ${at} of '${name}' (found 0 times).`,
         Omission.isShortened(find)
-          ? "It contains a note for what an answer left out: find text before or after it."
+          ? "find has a note for what an answer left out: use text beside it."
           : like === undefined
           ? `It is ${Step.brief(readable, 300)}.`
           : `Did you mean ${Step.brief(like, 300)}?`

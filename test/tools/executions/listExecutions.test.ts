@@ -442,7 +442,7 @@ describe("list_executions", () => {
         const { groups = [], hint } = data as Effect.Success<ReturnType<typeof list>>
         assert.strictEqual(
           message,
-          "3 of 3 executions failed, 2 without the runs of sub-workflows that failed with their callers"
+          "3 of 3 executions failed, 2 apart from their sub-runs"
         )
         const rows = (all: typeof groups) =>
           all.flatMap((group) =>
