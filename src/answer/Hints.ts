@@ -177,17 +177,17 @@ const literal = (value: Values[string]): string =>
     ? `[${value.map(literal).join(", ")}]`
     : String(value)
 
+const listed = (args: Values): string =>
+  Object.entries(args).flatMap(([name, value]) => value === undefined ? [] : `${name}: ${literal(value)}`).join(", ")
+
 /** Text of a call to a tool. @internal */
-export const call = (tool: string, args: Values): string => {
-  const entries = Object.entries(args).filter(([, value]) => value !== undefined)
-  return `${tool}(${entries.map(([name, value]) => `${name}: ${literal(value)}`).join(", ")})`
-}
+export const call = (tool: string, args: Values): string => `${tool}(${listed(args)})`
 
 /** Text of a call that repeats one with other arguments. @internal */
 export const again = (tool: string, args: object, changed: Values): string => {
   const all = Object.entries(args).filter(([, value]) => value !== undefined && value !== false)
   const isShort = all.every(([, value]) => typeof value !== "object" || Array.isArray(value))
-  return isShort ? call(tool, { ...Object.fromEntries(all), ...changed }) : call("the same call with ", changed)
+  return isShort ? call(tool, { ...Object.fromEntries(all), ...changed }) : `the same call with ${listed(changed)}`
 }
 
 /** Text of a call to get_execution_by_node; `more` has further arguments. @internal */

@@ -58,8 +58,6 @@ const marksOf = (value: Record<string, unknown>, room: number): ReadonlyArray<Ma
 const withMarks = (marks: ReadonlyArray<Mark>) =>
   marks.length === 0 ? {} : { _truncated: marks.length === 1 ? marks[0] : marks }
 
-const isLow = (text: string, at: number) => /[\uDC00-\uDFFF]/.test(text.charAt(at))
-
 /**
  * Cuts the middle of a text to what fits beside its note, a third of it from the end, without splitting a surrogate
  * pair. A text whose beginning is left out already is read page by page, and cut at its end.
@@ -71,7 +69,10 @@ const clip = (text: string, room: number, depth: number): { readonly text: strin
     const tail = Math.floor(size * ends)
     const head = size - tail
     const end = text.length - tail
-    return [text.slice(0, isLow(text, head) ? head - 1 : head), text.slice(isLow(text, end) ? end + 1 : end)] as const
+    return [
+      text.slice(0, Omission.splitsPair(text, head) ? head - 1 : head),
+      text.slice(Omission.splitsPair(text, end) ? end + 1 : end)
+    ] as const
   }
   const costOf = ([head, tail]: readonly [string, string]) =>
     cost(head, left, depth) + (tail === "" ? 0 : cost(tail, left, 1))

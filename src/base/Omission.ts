@@ -16,11 +16,13 @@ export const isShortened = (text: string) => notes.test(text)
 /** Number of characters that a text leaves out before its beginning. */
 export const start = (text: string) => Number(first.exec(text)?.[1] ?? 0)
 
+/** Whether a pair of surrogates would be split here. */
+export const splitsPair = (text: string, at: number) => /[\uDC00-\uDFFF]/.test(text.charAt(at))
+
 /** Text without its first `count` characters; a shorter text stays whole. */
 export const from = (text: string, count: number) => {
   if (count === 0 || text.length <= count) return text
-  // A pair of surrogates stays together.
-  const at = /[\uDC00-\uDFFF]/.test(text.charAt(count)) ? count - 1 : count
+  const at = splitsPair(text, count) ? count - 1 : count
   return note(at, false) + text.slice(at)
 }
 

@@ -205,9 +205,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
       const stored = Effect.fnUntraced(function*(id: string, gone: Errors.NotFoundError) {
         const { instance } = yield* N8nClient
         const bytes = yield* testRuns.load(instance.key, id)
-        if (bytes === undefined) {
-          return yield* gone
-        }
+        if (bytes === undefined) return yield* gone
         return yield* read(id, maxBodyBytes)(Stream.succeed(bytes), { operation: "get execution" }).pipe(
           Effect.mapError(() => gone)
         )

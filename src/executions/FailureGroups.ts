@@ -168,14 +168,12 @@ export const keyOf = ({ called, description = "", httpCode, message, node, workf
  * texts stand for what varies. The run of a sub-workflow counts with its caller, in `subRuns`.
  */
 export const group = (failed: ReadonlyArray<Failed>) =>
-  [
-    ...Map.groupBy(causes(failed), keyOf).values()
-  ]
-    .map((alike) => {
-      const [{ called, httpCode, node, workflowId = "" } = {}] = alike
-      const details = alike.map(({ description, network }) => description ?? network ?? "")
-      const subRuns = sumAll(alike.map((each) => each.subRuns))
-      const times = alike.flatMap(({ at }) => at ?? []).toSorted()
+  Rows.grouped(causes(failed), keyOf)
+    .map(({ count, first: { called, httpCode, node, workflowId }, rows }) => {
+      const details = rows.map(({ description, network }) => description ?? network ?? "")
+      const subRuns = sumAll(rows.map((each) => each.subRuns))
+      const retried = rows.filter(({ isRetried }) => isRetried).length
+      const times = rows.flatMap(({ at }) => at ?? []).toSorted()
       const varies: Array<ReturnType<typeof distinct>> = []
       return {
         workflowId,
@@ -183,20 +181,17 @@ export const group = (failed: ReadonlyArray<Failed>) =>
           node,
           called,
           httpCode,
-          message: template(alike.map(({ message }) => message), varies),
+          message: template(rows.map(({ message }) => message), varies),
           description: details[0] === "" ? undefined : template(details, varies),
           varies: varies.length === 0
             ? undefined
             : Object.fromEntries(varies.map((values, index) => [String(index + 1), values]))
         }),
-        count: alike.length,
-        ...defined({
-          subRuns: subRuns || undefined,
-          retried: alike.filter(({ isRetried }) => isRetried).length || undefined
-        }),
+        count,
+        ...defined({ subRuns: subRuns || undefined, retried: retried || undefined }),
         first: times[0],
         last: times.at(-1),
-        executions: alike.map(({ id }) => id)
+        executions: rows.map(({ id }) => id)
       }
     })
     .toSorted((a, b) => b.count - a.count)

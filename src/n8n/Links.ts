@@ -116,7 +116,10 @@ const withName = Effect.fnUntraced(function*(n8n: typeof N8nClient.Service, text
   return exact.length === 1 ? exact : some
 })
 
-/** Id of the workflow with this name, in any case; `undefined` if there is none, or no n8n. Fails if there are several. */
+/**
+ * Looks up the id of the workflow with this name, ignoring case: `undefined` without such a workflow, and where no n8n is
+ * connected. Several workflows of the name are an error.
+ */
 export const named = Effect.fn("Links.named")(function*(text: string) {
   const n8n = yield* Effect.serviceOption(N8nClient)
   if (Option.isNone(n8n)) return undefined

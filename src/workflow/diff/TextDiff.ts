@@ -1,5 +1,6 @@
 /** Presentation of changed text: hunks of a unified diff for several lines, otherwise excerpts around the change. */
 import { structuredPatch } from "diff"
+import { splitsPair } from "../../base/Omission.ts"
 
 const context = 2
 
@@ -21,25 +22,23 @@ export const hunks = (before: string, after: string): string => {
   ).join("\n")
 }
 
-const isLowSurrogate = (text: string, index: number) => /[\uDC00-\uDFFF]/.test(text.charAt(index))
-
 const commonStart = (a: string, b: string) => {
   const most = Math.min(a.length, b.length)
   let length = 0
   while (length < most && a[length] === b[length]) length++
-  return isLowSurrogate(a, length) || isLowSurrogate(b, length) ? length - 1 : length
+  return splitsPair(a, length) || splitsPair(b, length) ? length - 1 : length
 }
 
 const commonEnd = (a: string, b: string, most: number) => {
   let length = 0
   while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) length++
-  return isLowSurrogate(a, a.length - length) ? length - 1 : length
+  return splitsPair(a, a.length - length) ? length - 1 : length
 }
 
 /** Cuts a piece of the text without splitting surrogate pairs; `…` marks omissions. */
 export const piece = (text: string, start: number, end: number) => {
-  const from = start > 0 && isLowSurrogate(text, start) ? start - 1 : start
-  const to = end < text.length && isLowSurrogate(text, end) ? end + 1 : end
+  const from = start > 0 && splitsPair(text, start) ? start - 1 : start
+  const to = end < text.length && splitsPair(text, end) ? end + 1 : end
   return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`
 }
 
