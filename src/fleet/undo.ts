@@ -3,9 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { formerSettings } from "../workflows/store/FormerSettings.ts"
+import { isLive } from "../workflows/store/Outcome.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import { patchOf } from "../workflows/WorkflowEdit.ts"
-import { changedSince, forEach, modification, nowById, snapshotBefore, type State, state } from "./Batch.ts"
+import { changedSince, forEach, modification, nowById, snapshotBefore, type State, state, untouched } from "./Batch.ts"
 import * as Change from "./change.ts"
 import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
@@ -39,19 +40,28 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   const wasLive = entry.active && !entry.hasDraft
   const keys = ["name", "nodes", "connections", "nodeGroups", ...movesPins(plan.operations) ? ["pinData"] : []]
   let notes: ReadonlyArray<string> = []
-  const { published, result, warnings } = yield* (yield* WorkflowStore).modify(entry.id, (now) => {
-    const current = digest(now)
-    const reason = irrevertible(plan, entry, now, current, left)
-    if (reason !== undefined) return modification(changedSince(reason))
-    // It is as it was before the batch already.
-    if (current !== left || now.active !== entry.active) return modification(undefined)
-    const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
-    const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
-    notes = warnings
-    return modification(undefined, patchOf(now, { ...now, ...patch, settings }))
-  }, { operation: "workflow_restore", source: "stored", ...wasLive ? { active: true } : { isDraft: true } })
-  return result ?? {
-    state: "restored",
+  const written = yield* (yield* WorkflowStore).write({ kind: "n8n", id: entry.id }, (now) =>
+    Effect.sync(() => {
+      const current = digest(now)
+      const reason = irrevertible(plan, entry, now, current, left)
+      if (reason !== undefined) return untouched(reason)
+      // It is as it was before the batch already.
+      if (current !== left || now.active !== entry.active) {
+        return modification<Plans.Outcome>({ state: "restored" }, {}, "keep")
+      }
+      const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
+      const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
+      notes = warnings
+      return modification<Plans.Outcome>(
+        { state: "restored" },
+        patchOf(now, { ...now, ...patch, settings }),
+        wasLive ? "now" : "draft"
+      )
+    }), { operation: "workflow_restore", problems: "none" })
+  const { result, warnings } = written
+  const published = isLive(written)
+  return result.state !== "restored" ? result : {
+    ...result,
     ...(published === undefined ? {} : { published }),
     ...(warnings.length + notes.length === 0 ? {} : { warnings: [...notes, ...warnings] })
   } satisfies Plans.Outcome as Plans.Outcome

@@ -13,7 +13,7 @@ import { randomUUID } from "node:crypto"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
-import { arr, obj, str } from "../base/Json.ts"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Execution from "../executions/Execution.ts"
@@ -26,6 +26,7 @@ import type * as Lookups from "../workflow/Lookups.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
+import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
 import * as executionWatch from "./executionWatch.ts"
 import { fencedCalls, insideCalls } from "./insideCalls.ts"
 import { isTriggerOf, type Outside, outsideOf } from "./outside.ts"
@@ -132,9 +133,9 @@ export const workbench = Effect.fn("TestBench.workbench")(function*(reference: s
 })
 
 /** Publishes the copy; n8n's refusal is the reason why the workflow cannot run. */
-const publish = (id: string, name: string) =>
+const publish = (id: string, name: string, body: Obj) =>
   Effect.mapError(
-    TestCopies.publish(id),
+    WorkflowValidation.explained(body)(TestCopies.publish(id)),
     (error) =>
       hasStatus(400, 409)(error)
         ? new Errors.ValidationError({
@@ -323,7 +324,7 @@ export const of = Effect.fn("TestBench.of")(
         ),
         (published, exit) => Exit.hasInterrupts(exit) ? removal(published) : withinDeadline(removal(published))
       ).pipe(Scope.provide(scope))
-      yield* publish(published.id, subject.name)
+      yield* publish(published.id, subject.name, body)
       yield* progress(1, copy.nodeCount + 3, "published")
       copies.set(copy.shape, published)
       return published
