@@ -35,7 +35,7 @@ export const make = (requests: Requests) => {
 
   const tagIds = Effect.fn("N8nClient.tagIds")(function*(wanted: ReadonlyArray<string>) {
     if (wanted.length === 0) return []
-    // n8n does so, too.
+    // n8n takes names without the spaces around them, too.
     const names = [...new Set(wanted.map((name) => name.trim()))]
     const known = new Map<string, string>()
     for (let cursor: string | undefined, pages = 0;; pages++) {

@@ -85,9 +85,12 @@ const publishedState = Effect.fnUntraced(function*(
   const running = Workflow.running(workflow)
   const { activeVersionId, versionId } = workflow
   if (running === undefined) {
-    return typeof activeVersionId === "string" && activeVersionId !== versionId
+    const { workflow: own } = typeof activeVersionId === "string" && activeVersionId !== versionId
       ? yield* versionState(id, activeVersionId)
-      : { workflow: withoutPublished(workflow), notes: [] }
+      : { workflow }
+    // The current settings are in force.
+    const content = Struct.pick(own, ["versionId", "updatedAt", ...versioned])
+    return { workflow: { ...withoutPublished(workflow), ...content }, notes: [] }
   }
   const version = obj(workflow["activeVersion"])
   return {
