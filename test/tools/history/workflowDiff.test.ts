@@ -6,6 +6,7 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
+import * as TestBench from "../../../src/trials/TestBench.ts"
 import { main, node } from "../../support/workflows.ts"
 import { inWorld } from "../../support/world.ts"
 import { versioned } from "../workflows.ts"
@@ -106,6 +107,11 @@ describe("workflow_diff", () => {
       const bare = yield* tools.getWorkflow.call({ id: `${id}@${theirs}`, raw: true })
       assert.notProperty(bare, "settings")
       assert.include(bare.note, "there is no snapshot of this one")
+
+      // A test runs it with the settings that n8n would run it with, and the other one with its own.
+      const settingsOf = (reference: string) =>
+        Effect.map(TestBench.workbench(reference), ({ subject }) => obj(subject.settings)?.["executionTimeout"])
+      assert.deepStrictEqual([yield* settingsOf(`${id}@${theirs}`), yield* settingsOf(b)], [77, 7])
     }))
 
   it.effect("pairs the nodes of two workflows by content, without their ids, and shows added ones", () =>
