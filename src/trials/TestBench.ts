@@ -109,9 +109,10 @@ const Nodes = Schema.Array(Workflow.Node)
 
 /** Opens a workflow by a reference of any form, prepared as for creation. */
 export const workbench = Effect.fn("TestBench.workbench")(function*(reference: string) {
-  const { place, value } = yield* Workflows.open(reference)
+  const { current, place, value } = yield* Workflows.open(reference)
   if (place.kind === "n8n") {
-    const workflow = value as Workflow.Workflow
+    // n8n runs a version with the current settings.
+    const workflow = { ...current, ...value as Workflow.Workflow }
     const owner = arr(workflow["shared"]).map(obj).find((share) => share?.["role"] === "workflow:owner")
     const projectId = str(owner?.["projectId"])
     const own: Workbench = { id: reference, subject: workflow, projectId, sourceId: workflow.id }

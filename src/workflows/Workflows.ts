@@ -34,7 +34,8 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
 /**
  * Opens the workflow that a reference names (see {@link Reference.parse}); `field` is the argument with the reference.
  * The value is the response of `GET /workflows/{id}`, also for an earlier version, or the workflow in a file, which
- * may be far from right; `repairs` are those of its syntax and form, `notes` are about the version.
+ * may be far from right; `repairs` are those of its syntax and form, `notes` are about the version, and `current` is the
+ * workflow now, if the version has no settings of its own.
  */
 export const open = Effect.fn("Workflows.open")(function*(reference: string, field = "workflowId") {
   const { place, version } = Reference.parse(reference)
@@ -52,7 +53,7 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
       "Write ID@published or ID@VERSION, or leave out the @."
     )
   }
-  const from = { place, ...(version === undefined ? {} : { version }), repairs: [], notes: [] }
+  const from = { place, ...(version === undefined ? {} : { version }), repairs: [], notes: [], current: undefined }
   if (place.kind !== "n8n") {
     const { repairs, value } = yield* version === undefined
       ? WorkflowFiles.use((files) => files.workflow(place.path)).pipe(Effect.mapError(ofWorkflowId(place, field)))
@@ -62,10 +63,10 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
   if (version === undefined) {
     return { ...from, value: yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id)) }
   }
-  const { notes, workflow } = yield* Versions.use((versions) => versions.read(place.id, version)).pipe(
+  const { workflow, ...rest } = yield* Versions.use((versions) => versions.read(place.id, version)).pipe(
     Effect.mapError(inField)
   )
-  return { ...from, value: workflow, notes }
+  return { ...from, value: workflow, ...rest }
 })
 
 const decode = Schema.decodeUnknownEffect(Workflow.Workflow)
@@ -75,8 +76,8 @@ const noGraph = (reason: string, field: string) =>
 
 /** Reads the workflow that a reference names; small mistakes in a file are repaired. */
 export const read = Effect.fn("Workflows.read")(function*(reference: string, field = "id") {
-  const { notes, place, value, version } = yield* open(reference, field)
-  const from = { place, version, notes }
+  const { current, notes, place, value, version } = yield* open(reference, field)
+  const from = { place, version, notes, current }
   const fault = ({ message }: Schema.SchemaError) => noGraph(`It is not a workflow: ${message}`, field)
   if (place.kind === "n8n") {
     return { ...from, workflow: yield* Effect.mapError(decode(value), fault) }
@@ -102,8 +103,10 @@ const isByName = (workflow: Obj) => {
 }
 
 export const document = Effect.fn("Workflows.document")(function*(reference: string, field: string) {
-  const { notes, value } = yield* open(reference, field)
+  const { current, notes, value } = yield* open(reference, field)
   const workflow = obj(value)
-  if (workflow !== undefined && Array.isArray(workflow["nodes"]) && isByName(workflow)) return { workflow, notes }
-  return { workflow: (yield* read(reference, field)).workflow as Obj, notes }
+  if (workflow !== undefined && Array.isArray(workflow["nodes"]) && isByName(workflow)) {
+    return { workflow, notes, current }
+  }
+  return { workflow: (yield* read(reference, field)).workflow as Obj, notes, current }
 })
