@@ -10,7 +10,7 @@ export const nodeReplace = Tool.make({
   name: "node_replace",
   title: "Replace node",
   searchHint: "swap a node, change its type, keep its connections",
-  description: "Replace a node with one of another type; connections and parameters that fit stay.",
+  description: "Give a node another type; connections and parameters that fit stay.",
   annotations: Tool.destructive,
   scopes: editing.scopes,
   input: Schema.Struct({
