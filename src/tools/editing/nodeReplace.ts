@@ -1,9 +1,11 @@
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
+import { defined } from "../../base/Json.ts"
+import type * as WorkflowEdit from "../../workflow/edit/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
+
+const nothing: WorkflowEdit.Report = { nodeId: "", maintainedConnections: [], removedConnections: [] }
 
 /** Replaces a node with one of another type. */
 export const nodeReplace = Tool.make({
@@ -29,21 +31,13 @@ export const nodeReplace = Tool.make({
     changes: Schema.Array(Schema.String),
     ...editing.outcomeFields
   }),
-  handler: ({ newNodeType: type, parameters: overrides, targetNodeId: node, workflowId }) =>
-    editing.change(
-      workflowId,
-      { operation: "node_replace" },
-      (workflow) =>
-        Effect.map(WorkflowEdit.replaced(workflow, { node, type, parameters: overrides }), (result) => ({
-          workflow: result.workflow,
-          result
-        }))
-    ),
-  summarize: (changed, { raw }) => ({
-    nodeId: changed.result.nodeId,
-    compatibilityReport: changed.result.report,
-    changes: changed.result.changes,
-    ...editing.outcome(changed, raw)
-  }),
+  handler: ({ newNodeType: type, parameters, targetNodeId: node, workflowId }) =>
+    editing.edit(workflowId, [defined({ op: "replaceNode" as const, node, type, parameters })], {
+      operation: "node_replace"
+    }),
+  summarize: (changed, { raw }) => {
+    const [{ nodeId, ...compatibilityReport } = nothing] = changed.result.reports
+    return { nodeId, compatibilityReport, changes: changed.result.changes, ...editing.outcome(changed, raw) }
+  },
   message: () => ({ en: "Replaced the node", ja: "ノードを置き換えました" })
 })
