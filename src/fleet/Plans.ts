@@ -6,9 +6,11 @@ import { randomBytes } from "node:crypto"
 import { Author } from "../base/CallContext.ts"
 import { Documents } from "../base/Documents.ts"
 import * as Errors from "../base/Errors.ts"
-import { defined } from "../base/Json.ts"
+import { sha256 } from "../base/Hash.ts"
+import { canonical, defined, type Obj } from "../base/Json.ts"
 import * as Rows from "../base/Rows.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import { Operation as EditOperation } from "../workflow/edit/WorkflowEdit.ts"
 import { Operation, Swap } from "./Operations.ts"
 
 const Entry = Schema.Struct({
@@ -89,6 +91,16 @@ export const Plan = Schema.Struct({
 /** Plan of changes, as stored. */
 export interface Plan extends Schema.Schema.Type<typeof Plan> {}
 
+/** Edit of one workflow as a dry run showed it; `before` is the digest of the state that it changes. */
+export const Edit = Schema.Struct({
+  id: Schema.String,
+  workflowId: Schema.String,
+  operations: Schema.Array(EditOperation),
+  before: Schema.String
+})
+/** Edit of one workflow, as stored. */
+export interface Edit extends Schema.Schema.Type<typeof Edit> {}
+
 /** Outcome for a workflow; `after` is the digest of what n8n stored. */
 export const Outcome = Schema.Struct({
   state: Schema.Literals(["done", "refused", "changed", "restored"]),
@@ -113,6 +125,7 @@ export const newId = Effect.map(
 )
 
 const PlanJson = Schema.fromJsonString(Plan)
+const EditJson = Schema.fromJsonString(Edit)
 const OutcomeJson = Schema.fromJsonString(Outcome)
 const [encodePlan, decodePlan] = [Schema.encodeEffect(PlanJson), Schema.decodeEffect(PlanJson)]
 const [encodeOutcome, decodeOutcome] = [Schema.encodeEffect(OutcomeJson), Schema.decodeEffect(OutcomeJson)]
@@ -128,14 +141,36 @@ const own = Effect.gen(function*() {
 
 const outcomeName = (plan: string, workflow: string) => `${plan}.${Buffer.from(workflow).toString("base64url")}`
 
-export const save = Effect.fn("Plans.save")(function*(plan: Plan) {
+const store = Effect.fnUntraced(function*(id: string, json: string) {
   const { list, remove, write } = yield* own
-  yield* write(plan.id, bytes(yield* Effect.orDie(encodePlan(plan))))
+  yield* write(id, bytes(json))
   const names = yield* list
   const old = new Set(names.filter((name) => pattern.test(name)).toSorted().toReversed().slice(maxPlans))
   const dropped = names.filter((name) => old.has(name.replace(/\..*$/, "")))
   yield* Effect.forEach(dropped, (name) => Effect.ignore(remove(name)), { discard: true })
 })
+
+export const save = Effect.fn("Plans.save")(function*(plan: Plan) {
+  yield* store(plan.id, yield* Effect.orDie(encodePlan(plan)))
+})
+
+/** Digest of all that an edit may change. */
+const digestOf = (workflow: Obj): string =>
+  sha256(canonical(
+    Object.fromEntries(
+      ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"].map((key) => [key, workflow[key] ?? null])
+    )
+  )).slice(0, 32)
+
+/** Stores an edit that a dry run showed; returns its id. */
+export const saveEdit = Effect.fn("Plans.saveEdit")(
+  function*(workflowId: string, operations: Edit["operations"], before: Obj) {
+    const id = yield* newId
+    const edit: Edit = { id, workflowId, operations, before: digestOf(before) }
+    yield* store(id, yield* Effect.orDie(Schema.encodeEffect(EditJson)(edit)))
+    return id
+  }
+)
 
 const unknown = (id: string) =>
   new Errors.NotFoundError({
@@ -145,10 +180,28 @@ const unknown = (id: string) =>
     hint: { _tag: "MakePlan", maxPlans }
   })
 
-export const read = Effect.fn("Plans.read")(function*(id: string) {
+const stored = Effect.fnUntraced(function*(id: string) {
   const body = pattern.test(id) ? yield* (yield* own).read(id) : undefined
-  if (body === undefined) return yield* unknown(id)
-  return yield* Effect.mapError(decodePlan(text(body)), () => unknown(id))
+  return body === undefined ? yield* unknown(id) : text(body)
+})
+
+export const read = Effect.fn("Plans.read")(function*(id: string) {
+  return yield* Effect.mapError(decodePlan(yield* stored(id)), () => unknown(id))
+})
+
+/** Operations of an edit that a dry run showed; `check` fails if the workflow is not in the state that it changes. */
+export const readEdit = Effect.fn("Plans.readEdit")(function*(id: string, workflowId: string) {
+  const edit = yield* Effect.mapError(Schema.decodeEffect(EditJson)(yield* stored(id)), () => unknown(id))
+  if (edit.workflowId !== workflowId) {
+    return yield* Errors.invalid("plan", `It changes the workflow '${edit.workflowId}'`, "Nothing was written.")
+  }
+  const check = (now: Obj) =>
+    digestOf(now) === edit.before ? Effect.void : Errors.invalid(
+      "plan",
+      "The workflow has changed since the dry run",
+      "Nothing was written. Repeat the dry run with the operations."
+    )
+  return { operations: edit.operations, check }
 })
 
 export const record = Effect.fn("Plans.record")(function*(plan: string, workflow: string, outcome: Outcome) {

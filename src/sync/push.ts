@@ -30,8 +30,12 @@ import * as writing from "./writing.ts"
 
 /** Options of a push. */
 export interface PushOptions<R = never> extends Options {
-  /** Publishes the pushed workflows. Otherwise, on n8n 2.x, the published versions keep running. */
-  readonly publishes?: boolean | undefined
+  /**
+   * Publishes the pushed workflows: all (`true`), those that are published (`keep`), or these and the new ones (`new`).
+   * Otherwise, on n8n 2.40 and later, what runs stays as it is: nodes become drafts, and all else that would take effect
+   * immediately is held back.
+   */
+  readonly publishes?: boolean | "keep" | "new" | undefined
   readonly deletes?: boolean | undefined
   readonly dryRun?: boolean | undefined
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
@@ -51,9 +55,14 @@ type Task =
 
 const operation = "sync_push"
 
+/** Whether a push publishes a workflow. */
+const isPublished = (publishes: PushOptions["publishes"], remote: { readonly active: boolean } | undefined) =>
+  publishes === true || publishes === "new" && remote === undefined ||
+  typeof publishes === "string" && remote?.active === true
+
 /** Whether only publishing is left to do: of a published workflow, of an earlier push, or of a workflow named by `only`. */
 const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
-  publishes === true && remote?.awaitsPublishing === true &&
+  isPublished(publishes, remote) && remote?.awaitsPublishing === true &&
   (remote.active || base?.unpublished === true || only !== undefined)
 
 const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only" | "publishes">): Task => {
@@ -134,7 +143,7 @@ interface Context {
   /** Workflows that were written, or would be, by their files. */
   readonly contents: Map<string, Obj>
   readonly dryRun: boolean
-  readonly publishes: boolean
+  readonly publishes: PushOptions["publishes"]
   readonly record: ReturnType<typeof recorder>
 }
 
@@ -143,7 +152,8 @@ const isBegun = (task: Task) => task.kind === "write" && task.remote === undefin
 
 const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const { item, local, remote } = task
-  const { comparison, dryRun, publishes, record } = context
+  const { comparison, dryRun, record } = context
+  const publishes = isPublished(context.publishes, remote)
   const { pairs, scope } = comparison
   const target = yield* Locals.read(local, scope)
   const begun = isBegun(task) && !dryRun

@@ -13,7 +13,7 @@ import { randomUUID } from "node:crypto"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Execution from "../executions/Execution.ts"
@@ -134,9 +134,9 @@ export const workbench = Effect.fn("TestBench.workbench")(function*(reference: s
 })
 
 /** Publishes the copy; n8n's refusal is the reason why the workflow cannot run. */
-const publish = (id: string, name: string, body: Obj) =>
+const publish = (id: string, { name, ...workflow }: TestCopy.Subject) =>
   Effect.mapError(
-    WorkflowValidation.explained(body)(TestCopies.publish(id)),
+    WorkflowValidation.explained({ name, ...workflow })(TestCopies.publish(id)),
     (error) =>
       hasStatus(400, 409)(error)
         ? new Errors.ValidationError({
@@ -325,7 +325,7 @@ export const of = Effect.fn("TestBench.of")(
         ),
         (published, exit) => Exit.hasInterrupts(exit) ? removal(published) : withinDeadline(removal(published))
       ).pipe(Scope.provide(scope))
-      yield* publish(published.id, subject.name, body)
+      yield* publish(published.id, subject)
       yield* progress(1, copy.nodeCount + 3, "published")
       copies.set(copy.shape, published)
       return published

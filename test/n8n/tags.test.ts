@@ -30,7 +30,7 @@ describe.each(versions)("setWorkflowTags on n8n %s", (version) => {
       for (const [name, reason] of [["x".repeat(25), "has 25 characters"], [" ", "has no name"]] as const) {
         const error = yield* Effect.flip(n8n.setWorkflowTags("w", ["new", name]))
         assert.include(error.message, reason)
-        assert.include(String("hint" in error ? error.hint : ""), "1 to 24 characters")
+        assert.include(error.message, "n8n allows 1 to 24,")
       }
       // Not even the tag that n8n would have taken is created.
       const { data } = yield* n8n.request("GET /tags")

@@ -60,7 +60,7 @@ describe("an n8n that refuses deprecated nodes", () => {
       const id = "w1"
       const nodes = stored(id).nodes.map((each) => each.name === "古い関数" ? old("return []") : each)
       yield* isRefused(api, tools.updateWorkflow.call({ id, nodes }))
-      const run = (...operations: Parameters<typeof tools.workflowEdit.call>[0]["operations"]) =>
+      const run = (...operations: NonNullable<Parameters<typeof tools.workflowEdit.call>[0]["operations"]>) =>
         tools.workflowEdit.call({ workflowId: id, operations })
       yield* isRefused(api, run({ op: "rename", node: "古い関数", to: "New" }), "New")
       yield* isRefused(api, run({ op: "set", node: "古い関数", path: "functionCode", value: "return []" }))

@@ -55,7 +55,7 @@ const about = /credential|binds|workflow is|the workflow '|data table/
 /** Severity and message of each problem of a reference, and the credentials that are not set. */
 const judge = (given: object) =>
   Effect.map(tools.validateWorkflow.call({ workflow: given as { [key: string]: unknown } }), (answer) => [
-    ...answer.problems.filter(({ message }) => about.test(message)).map(({ message, severity }) =>
+    ...answer.problems.filter(({ message }) => about.test(String(message))).map(({ message, severity }) =>
       `${severity}: ${message}`
     ),
     ...(answer.missingCredentials ?? []).map(({ type }) => `missing: ${type}`)
@@ -120,7 +120,7 @@ describe("a credential of a node", () => {
         const { nodes } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
         return [
           obj(nodes[1]?.["credentials"])?.["httpBasicAuth"],
-          problems.filter(({ message }) => about.test(message)).length
+          problems.filter(({ message }) => about.test(String(message))).length
         ]
       })
       assert.deepStrictEqual(yield* made({ name: "Login" }), [{ id: "login", name: "Login" }, 0])

@@ -9,7 +9,8 @@ export const connectionCreate = Tool.make({
   name: "connection_create",
   title: "Connect nodes",
   searchHint: "wire, link, branch, error output, ai tool to agent",
-  description: "Connect two nodes. Ports by index or as in the editor: true, error, a Switch rule, ai_tool.",
+  description:
+    "Connect two nodes. Ports by index or as in the editor: true, error, a Switch rule, ai_tool. Published ones get a draft (2.40+).",
   annotations: { ...Tool.additive, idempotentHint: true },
   scopes: editing.scopes,
   input: Schema.Struct({

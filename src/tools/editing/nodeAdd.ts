@@ -13,7 +13,7 @@ export const nodeAdd = Tool.make({
   name: "node_add",
   title: "Add node",
   searchHint: "insert a step, new node into a workflow",
-  description: "Add a node, optionally connected after another.",
+  description: "Add a node, optionally connected after another. Published ones get a draft (2.40+).",
   annotations: Tool.additive,
   scopes: editing.scopes,
   input: Schema.Struct({
@@ -28,8 +28,8 @@ export const nodeAdd = Tool.make({
   output: Schema.Struct({
     nodeId: Schema.String,
     name: Schema.String,
-    problems: Schema.optionalKey(writing.findingsFields.problems),
-    missingCredentials: writing.findingsFields.missingCredentials,
+    problems: Schema.optionalKey(writing.Objects),
+    missingCredentials: Schema.optionalKey(writing.Objects),
     ...editing.outcomeFields
   }),
   handler: ({ nodeType: type, raw: _, workflowId, ...properties }) =>

@@ -12,7 +12,8 @@ export const nodeReplace = Tool.make({
   name: "node_replace",
   title: "Replace node",
   searchHint: "swap a node, change its type, keep its connections",
-  description: "Give a node another type; connections and parameters that fit stay.",
+  description:
+    "Give a node another type; connections and parameters that fit stay. Published ones get a draft (2.40+).",
   annotations: Tool.destructive,
   scopes: editing.scopes,
   input: Schema.Struct({

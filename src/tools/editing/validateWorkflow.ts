@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import { truncated } from "../../answer/Truncated.ts"
 import { obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import type { Problem } from "../../base/Problem.ts"
+import { MissingCredential, Problem } from "../../base/Problem.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { Outdated } from "../../workflow/Outdated.ts"
 import * as Breaks from "../../workflow/upgrade/Breaks.ts"
@@ -12,7 +13,6 @@ import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
-import * as writing from "../shared/Writing.ts"
 
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
   if (workflow !== undefined && workflowId === undefined) {
@@ -54,7 +54,9 @@ export const validateWorkflow = Tool.make({
     source: Schema.Literals(["n8n", "file", "draft", "given"]),
     note: Schema.optionalKey(Schema.String),
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
-    ...writing.findingsFields,
+    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+    /** Credentials that n8n needs before publishing; they are not problems. */
+    missingCredentials: Schema.optionalKey(Schema.Array(Schema.Struct({ ...MissingCredential.fields, ...truncated }))),
     /** Nodes with a newer version or of a deprecated type, which are not problems. */
     outdated: Schema.optionalKey(Schema.Array(Outdated)),
     /** Breaking changes up to the target release that affect the workflow; present with `to`. */

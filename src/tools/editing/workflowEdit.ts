@@ -1,15 +1,15 @@
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Plans from "../../fleet/Plans.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as WorkflowEdit from "../../workflow/edit/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
-
-const Objects = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
 const addedNodes = ({ result, workflow }: { readonly result: WorkflowEdit.Edited; readonly workflow: Obj }) => {
   const ids = new Set<unknown>(result.added.map(({ id }) => id))
@@ -25,14 +25,16 @@ export const workflowEdit = Tool.make({
   searchHint:
     "modify, update, fix, rename, delete, remove a node, its parameters, code, in a workflow; patch, find and replace text, tidy layout, dry run",
   description:
-    "Apply operations in order, all or nothing; problems are new ones. On n8n 2.40+ it stays a draft unless publish.",
+    "Apply operations in order, all or nothing; problems are new ones. A published one gets a draft (2.40+) unless publish.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: editing.scopes,
   input: Schema.Struct({
     workflowId: parameters.anyWorkflowId,
-    operations: Schema.Array(WorkflowEdit.Operation).check(Schema.isMinLength(1), Schema.isMaxLength(500)).annotate({
-      description: "node, from, to, after: name or id. null removes."
-    }),
+    operations: parameters.optional(
+      Schema.Array(WorkflowEdit.Operation).check(Schema.isMinLength(1), Schema.isMaxLength(500)),
+      "node, from, to, after: name or id. null removes."
+    ),
+    plan: parameters.optional(Schema.String, "Of a dry run, instead."),
     publish: parameters.flag("If valid; else write nothing."),
     dryRun: writing.dryRun,
     expectedVersionId: writing.expectedVersionId,
@@ -41,21 +43,35 @@ export const workflowEdit = Tool.make({
   output: Schema.Struct({
     applied: Schema.Boolean,
     changes: Schema.Array(Schema.String),
-    added: Schema.optionalKey(Objects),
+    added: Schema.optionalKey(writing.Objects),
     /** New sub-workflows: `{id, name, active}`. */
-    created: Schema.optionalKey(Objects),
+    created: Schema.optionalKey(writing.Objects),
     /** Nodes that an upgrade did not change, with the decision that a person has to make. */
-    left: Schema.optionalKey(Objects),
+    left: Schema.optionalKey(writing.Objects),
     unchanged: Schema.Record(Schema.String, Schema.Int),
-    ...writing.findingsFields,
+    /** Of a dry run: workflow_edit with it makes these changes. */
+    plan: Schema.optionalKey(Schema.String),
+    problems: writing.Objects,
+    missingCredentials: Schema.optionalKey(writing.Objects),
+    inForce: writing.inForce,
     ...editing.outcomeFields
   }),
-  handler: ({ dryRun, expectedVersionId, operations, publish, workflowId }) =>
-    editing.edit(workflowId, operations, {
-      operation: "workflow_edit",
-      publish,
-      dryRun,
-      expected: expectedVersionId
+  handler: ({ dryRun, expectedVersionId, operations, plan, publish, workflowId }) =>
+    Effect.gen(function*() {
+      if ((operations === undefined) === (plan === undefined)) {
+        return yield* parameters.invalid("operations", "Either operations or the plan of a dry run is required", "")
+      }
+      const stored = plan === undefined ? undefined : yield* Plans.readEdit(plan, workflowId)
+      const all = operations ?? stored?.operations ?? []
+      const edited = yield* editing.edit(workflowId, all, {
+        operation: "workflow_edit",
+        publish,
+        dryRun,
+        expected: expectedVersionId,
+        check: stored?.check
+      })
+      const isNew = dryRun && plan === undefined && edited.result.changes.length > 0
+      return { ...edited, plan: isNew ? yield* Plans.saveEdit(workflowId, all, edited.before) : undefined }
     }),
   summarize: (changed, { dryRun, raw }) => ({
     applied: changed.isWritten,
@@ -63,6 +79,7 @@ export const workflowEdit = Tool.make({
     ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
     ...(changed.result.left.length === 0 ? {} : { left: changed.result.left.map((each) => ({ ...each })) }),
     unchanged: WorkflowDiff.unchanged(changed.before, changed.workflow),
+    ...(changed.plan === undefined ? {} : { plan: changed.plan }),
     ...editing.findings(changed),
     ...editing.outcome(changed, { dryRun, raw })
   }),

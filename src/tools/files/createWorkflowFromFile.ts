@@ -21,7 +21,7 @@ export const createWorkflowFromFile = Tool.make({
     active: parameters.optional(Schema.Boolean, "Publish it."),
     raw: writing.raw
   }),
-  output: writing.Output,
+  output: writing.Created,
   handler: ({ active, filePath }) =>
     Effect.gen(function*() {
       const { repairs, value } = yield* WorkflowFiles.use((files) => files.workflow(filePath))

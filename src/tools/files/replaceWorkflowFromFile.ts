@@ -18,7 +18,8 @@ export const replaceWorkflowFromFile = Tool.make({
   name: "replace_workflow_from_file",
   title: "Replace workflow from file",
   searchHint: "overwrite, deploy, sync a workflow from a JSON file, git",
-  description: "Replace a workflow on n8n with a file or draft; id, state, tags stay. Undo: workflow_restore.",
+  description:
+    "Replace a workflow on n8n with a file or draft; id and tags stay; a published one is published again. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:update", "workflow:read"],
   input: Schema.Struct({
@@ -28,7 +29,7 @@ export const replaceWorkflowFromFile = Tool.make({
     confirm: writing.confirm,
     raw: writing.raw
   }),
-  output: writing.Output,
+  output: writing.Replaced,
   handler: ({ confirm, expectedVersionId, filePath, id }) =>
     Effect.gen(function*() {
       const { repairs, value } = yield* WorkflowFiles.use((files) => files.workflow(filePath))

@@ -189,7 +189,7 @@ export const workflowRestore = Tool.make({
   }),
   output: Schema.Struct({
     // Absent for a batch.
-    ...Struct.mapPick(writing.Output.fields, ["id", "name", "active"], Schema.optionalKey),
+    ...Struct.mapPick(writing.Replaced.fields, ["id", "name", "active"], Schema.optionalKey),
     ...Struct.omit(batches.fields, ["warnings"]),
     /** Changes that restoring would make, in the format of workflow_diff. */
     difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import type { ValidationError } from "../../base/Errors.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import type { Findings } from "../../workflow/check/WorkflowProblems.ts"
@@ -30,7 +31,7 @@ export const findings = ({ missingCredentials, problems }: Findings) => ({
   ...(missingCredentials.length === 0 ? {} : { missingCredentials })
 })
 
-export const missing = (credentials: Findings["missingCredentials"] = []): string =>
+export const missing = (credentials: ReadonlyArray<unknown> = []): string =>
   credentials.length === 0 ? "" : `; ${counted(credentials.length, "credential")} missing`
 
 export const outcomeFields = {
@@ -57,20 +58,22 @@ export const outcome = <A>(edited: Edited<A>, { dryRun, raw = false }: { dryRun?
 
 interface EditOptions extends Omit<Options, "publish"> {
   readonly publish?: boolean | undefined
+  /** Fails if the current state must not be changed. */
+  readonly check?: ((before: Obj) => Effect.Effect<void, ValidationError>) | undefined
 }
 
 /** Changes a workflow; on n8n the nodes of a published one wait as a draft, unless the result is to be published. */
 export const edit = (
   id: string,
   operations: ReadonlyArray<WorkflowEdit.Operation>,
-  { publish, ...options }: EditOptions
+  { check = () => Effect.void, publish, ...options }: EditOptions
 ) =>
   Effect.zipWith(
     WorkflowStore.use((store) =>
       store.write(
         placeOf(id),
         (before: Obj) =>
-          Effect.map(WorkflowEdit.apply(before, operations), (result) => ({
+          Effect.map(Effect.andThen(check(before), WorkflowEdit.apply(before, operations)), (result) => ({
             patch: WorkflowEdit.patchOf(before, result.workflow),
             created: result.created,
             result

@@ -2,11 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
-import { truncated } from "../../answer/Truncated.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, str } from "../../base/Json.ts"
-import { MissingCredential, Problem } from "../../base/Problem.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ItemView from "../../executions/ItemView.ts"
@@ -17,38 +15,49 @@ import type { Dependent } from "../../workflows/Publication.ts"
 import { isLive, type Outcome } from "../../workflows/store/Outcome.ts"
 import * as parameters from "./Parameters.ts"
 
+/** Parts that took effect immediately, although the nodes wait as a draft. */
+export const inForce = Schema.optionalKey(Schema.Array(Schema.String))
+
+/** Changes that were not written, since they would have taken effect immediately. */
+export const held = Schema.optionalKey(Schema.Array(Schema.String))
+
 /** State on n8n after a write, for all writing tools. */
 export const stateFields = {
   versionId: Schema.optionalKey(Schema.String),
   /** Whether the change of a published workflow is live; otherwise it is a draft. */
   published: Schema.optionalKey(Schema.Boolean),
-  /** Parts that took effect immediately, although the nodes wait as a draft. */
-  inForce: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Changes that were not written, since they would have taken effect immediately. */
-  held: Schema.optionalKey(Schema.Array(Schema.String)),
   hint: Schema.optionalKey(Schema.String),
   warnings: Schema.optionalKey(Schema.Array(Schema.String))
 }
 
-export const findingsFields = {
-  problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
-  /** Credentials that n8n needs before publishing; they are not problems. */
-  missingCredentials: Schema.optionalKey(Schema.Array(Schema.Struct({ ...MissingCredential.fields, ...truncated })))
-}
+export const Objects = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
-/** Answer of a write; `raw` adds the workflow as n8n returned it. */
-export const Output = Schema.Struct({
+/** Answer of a publication. */
+export const Published = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   active: Schema.Boolean,
   changed: Schema.optionalKey(Schema.String),
   ...stateFields,
+  url: Schema.optionalKey(Schema.String)
+})
+
+/** Answer of a creation; `raw` adds the workflow as n8n returned it. */
+export const Created = Schema.Struct({
+  ...Published.fields,
   /** Errors that the write brought. */
-  problems: Schema.optionalKey(findingsFields.problems),
-  missingCredentials: findingsFields.missingCredentials,
-  url: Schema.optionalKey(Schema.String),
+  problems: Schema.optionalKey(Objects),
+  missingCredentials: Schema.optionalKey(Objects),
   workflow: Schema.optionalKey(Schema.Json)
 })
+
+/** Answer of a change by parts: which of them did not wait. */
+export const Changed = Schema.Struct({ ...Created.fields, inForce })
+
+/** Answer of a write of a whole workflow: which parts waited. */
+export const Replaced = Schema.Struct({ ...Created.fields, held })
+
+type Answer = typeof Changed.Type & typeof Replaced.Type
 
 type Written = Outcome<unknown>
 
@@ -165,7 +174,7 @@ export const summarize = (
   written: Written & { readonly url?: string },
   raw: boolean,
   means: Means & { readonly hint?: string | undefined } = {}
-): typeof Output.Type => {
+): Answer => {
   const { changed, missingCredentials, problems, url, workflow } = written
   return defined({
     id: workflow.id,
@@ -182,7 +191,7 @@ export const summarize = (
 }
 
 /** The answer of a creation, which changes nothing that was there. */
-export const created = (written: Written & { readonly url?: string }, raw: boolean): typeof Output.Type => {
+export const created = (written: Written & { readonly url?: string }, raw: boolean): Answer => {
   const { changed: _, hint: __, ...answer } = summarize(written, raw)
   return answer
 }

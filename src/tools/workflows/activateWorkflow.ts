@@ -38,7 +38,7 @@ export const activateWorkflow = Tool.make({
     description: parameters.optional(Schema.String, "For the version.")
   }),
   output: Schema.Struct({
-    ...writing.Output.fields,
+    ...writing.Published.fields,
     nextRuns: Schema.optionalKey(Schema.Array(Schema.String)),
     timeZone: Schema.optionalKey(Schema.String)
   }),

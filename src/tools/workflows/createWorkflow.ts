@@ -25,7 +25,7 @@ export const createWorkflow = Tool.make({
     ...parameters.place,
     raw: writing.raw
   }),
-  output: writing.Output,
+  output: writing.Created,
   handler: ({ active, folder, project, raw: _, ...workflow }) =>
     WorkflowStore.use((store) =>
       store.write({ kind: "new", ...defined({ projectId: project, parentFolderId: folder }) }, workflow, {

@@ -14,7 +14,7 @@ export const deactivateWorkflow = Tool.make({
   annotations: Tool.destructive,
   scopes: ["workflow:deactivate", "workflow:read"],
   input: Schema.Struct({ id: parameters.workflowId }),
-  output: writing.Output,
+  output: writing.Published,
   handler: ({ id }) => writing.withUrl(Publication.unpublish(id)),
   summarize: (written) =>
     defined({

@@ -28,7 +28,7 @@ export const updateWorkflow = Tool.make({
     expectedVersionId: writing.expectedVersionId,
     raw: writing.raw
   }),
-  output: writing.Output,
+  output: writing.Changed,
   handler: ({ active, connections, expectedVersionId, id, name, nodes, settings, tags }) =>
     writing.withUrl(
       WorkflowStore.use((store) =>

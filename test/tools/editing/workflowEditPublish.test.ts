@@ -133,7 +133,7 @@ describe("workflow_edit with publish", () => {
   it.effect("writes nothing if the result is not valid, or somebody's draft waits", () =>
     world(Effect.gen(function*() {
       const id = yield* create()
-      const publish = (operations: Parameters<typeof tools.workflowEdit.call>[0]["operations"]) =>
+      const publish = (operations: NonNullable<Parameters<typeof tools.workflowEdit.call>[0]["operations"]>) =>
         Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, publish: true }))
       const before = yield* stored(id)
       const invalid = yield* publish([{ op: "add", type: "n8n-nodes-base.if", after: "Nobody" }])

@@ -49,7 +49,7 @@ describe("workflow_history", () => {
         [first, undefined, undefined, undefined]
       ])
       // Before the settings changed, and before each change of the code.
-      assert.deepStrictEqual(rows("snapshot").map(([, changed]) => changed), ["settings", toWrong, toGross])
+      assert.deepStrictEqual(rows("snapshot").map(([, changed]) => changed), ["settings.timezone", toWrong, toGross])
       // The version before the page's last is looked at, too.
       assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
     }))

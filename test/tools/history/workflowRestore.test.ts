@@ -14,7 +14,7 @@ describe("workflow_restore", () => {
     inWorld(function*() {
       const { filePath, workflowId } = yield* draft()
       const before = yield* text(filePath)
-      const edit = (...operations: Parameters<typeof tools.workflowEdit.call>[0]["operations"]) =>
+      const edit = (...operations: NonNullable<Parameters<typeof tools.workflowEdit.call>[0]["operations"]>) =>
         tools.workflowEdit.call({ workflowId, operations })
       yield* edit({ op: "disable", node: "End" }, { op: "rename", node: "Hook", to: "In" })
       yield* edit({ op: "enable", node: "End" }, { op: "rename", node: "In", to: "Hook" })

@@ -104,7 +104,7 @@ describe("workflow_edit", () => {
         const after = yield* read(`${folder}/x.json`)
         same(parametersOf(after), meant)
         assert.include(changes.join("\n"), `repaired the shape of ${at}`)
-        assert.isFalse(problems.some(({ path }) => path.includes(at)))
+        assert.isFalse(problems.some(({ path }) => String(path).includes(at)))
       })
   )
 
