@@ -12,7 +12,7 @@ export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",
   searchHint: "import, upload, deploy a workflow JSON file, template",
-  description: "Create a workflow on n8n from a file or draft, unpublished unless active.",
+  description: "Create a workflow from a file or draft, unpublished unless active.",
   // With `active`, its triggers start it.
   annotations: { ...Tool.additive, destructiveHint: true },
   scopes: ["workflow:create", "workflow:read"],
