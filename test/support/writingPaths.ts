@@ -105,6 +105,8 @@ export interface Path {
   /** Steps after it, which write nothing on n8n. */
   readonly ready?: (cell: Cell) => Step<void>
   readonly call: (cell: Cell, prepared: string) => Step<Obj>
+  /** Writes with the publication what the call held back. */
+  readonly publish?: (cell: Cell, prepared: string) => Step<Obj>
   /** Continues after an answer that was not all. */
   readonly resume?: (answer: Obj) => Step<Obj>
 }
@@ -197,6 +199,9 @@ const outcomeOf = ([entry]: ReadonlyArray<unknown>): Obj => {
   return { ...obj(entry), error: why }
 }
 
+const pushPublished = ({ folder, id }: Cell) =>
+  Effect.map(Sync.push(folder, { only: [id], publishes: true }), ({ entries }) => outcomeOf(entries))
+
 const restore = (cell: Cell, version: string, more: Obj = {}) =>
   answer(tools.workflowRestore, { id: cell.id, version, confirm: true, ...more })
 
@@ -274,7 +279,8 @@ export const paths: ReadonlyArray<Path> = [
     undoes: true,
     parts: restorable,
     prepare: (cell) => Effect.map(changed(cell), ({ version }) => version),
-    call: restore
+    call: restore,
+    publish: (cell, version) => restore(cell, version, { publish: true })
   },
   {
     name: "workflow_restore snapshot publish",
@@ -336,7 +342,8 @@ export const paths: ReadonlyArray<Path> = [
     prepare: pulled,
     ready: edited,
     call: ({ folder, id }) =>
-      Effect.map(answer(tools.syncPush, { folder, only: [id] }), ({ entries }) => outcomeOf(arr(entries)))
+      Effect.map(answer(tools.syncPush, { folder, only: [id] }), ({ entries }) => outcomeOf(arr(entries))),
+    publish: pushPublished
   },
   {
     name: "sync_push publish",
@@ -344,8 +351,7 @@ export const paths: ReadonlyArray<Path> = [
     parts: all,
     prepare: pulled,
     ready: edited,
-    call: ({ folder, id }) =>
-      Effect.map(Sync.push(folder, { only: [id], publishes: true }), ({ entries }) => outcomeOf(entries))
+    call: pushPublished
   },
   {
     name: "activate_workflow",

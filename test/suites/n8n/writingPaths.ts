@@ -345,7 +345,16 @@ const played = Effect.fnUntraced(function*(it: Case, index: number, root: string
     onSuccess: (data) => ({ id: str(data["id"]), said: saidBy(data) })
   })
   const after = id === "" ? blank : yield* truthOf({ ...cell, id }, home)
-  return { row: rowOf(it, cell, before, said, after), problems: violations(it, origin, before, said, after) }
+  const problems = violations(it, origin, before, said, after)
+  if (said.held.length > 0 && path.publish !== undefined) {
+    const exit = yield* Effect.exit(path.publish(cell, prepared))
+    if (exit._tag === "Failure") problems.push(`held, and the publication fails: ${String(exit.cause).slice(0, 300)}`)
+    const published = yield* truthOf(cell, home)
+    const differs = differing(before.parts, published.parts)
+    const lost = asksFor(it, origin, before).filter(isMissingFrom(differs))
+    if (lost.length > 0) problems.push(`held, and not written with the publication: ${lost.join(", ")}`)
+  }
+  return { row: rowOf(it, cell, before, said, after), problems }
 })
 
 /** Adds the tests of every writing path to a suite. */
