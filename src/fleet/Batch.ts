@@ -10,7 +10,7 @@ import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { together } from "../workflows/store/Publishing.ts"
 import { Snapshots } from "../workflows/store/Snapshots.ts"
-import type { Modification, Patch } from "../workflows/store/WorkflowStore.ts"
+import type { Modification, Patch, Publish } from "../workflows/store/WorkflowStore.ts"
 import * as Change from "./change.ts"
 import * as Differences from "./Differences.ts"
 import * as Plans from "./Plans.ts"
@@ -21,10 +21,16 @@ const writers = 4
 /** Whether a failure is n8n's and may pass, so that the workflow counts as not done. */
 const mayPass = (error: Errors.N8nError) => Errors.isUncertain(error) || Errors.statusOf(error) === 429
 
-export const modification = <A>(result: A, patch: Patch = {}) =>
-  Effect.succeed({ patch, result } satisfies Modification<A>)
+export const modification = <A>(result: A, patch: Patch, publish: Publish): Modification<A> => ({
+  patch,
+  result,
+  publish
+})
 
 export const changedSince = (why: string): Plans.Outcome => ({ state: "changed", why })
+
+/** Leaves a workflow as it is: neither written nor published. */
+export const untouched = (why: string): Modification<Plans.Outcome> => modification(changedSince(why), {}, "keep")
 
 export const isLive = ({ publish }: Plans.Plan, { active, hasDraft }: Plans.Entry) =>
   active && !hasDraft && publish === "keep"

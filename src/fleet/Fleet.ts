@@ -44,9 +44,10 @@ import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
 import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
-import { type UpdateOptions, WorkflowStore } from "../workflows/store/WorkflowStore.ts"
+import { isLive as isPublished, outside } from "../workflows/store/Outcome.ts"
+import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import { patchOf } from "../workflows/WorkflowEdit.ts"
-import { changedSince, forEach, isLive, modification, withLive } from "./Batch.ts"
+import { forEach, isLive, modification, untouched, withLive } from "./Batch.ts"
 import * as Change from "./change.ts"
 import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
@@ -163,7 +164,17 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
     const { active, name } = listed
     const hasDraft = Workflow.hasDraft(listed)
     const hasNodes = steps.some(isOfNode)
-    entries.push({ id: listed.id, name, active, hasDraft, hasNodes, before: digest(workflow), after: digest(after) })
+    const immediate = publish === "draft" && active && hasNodes ? outside(workflow, after) : []
+    entries.push({
+      id: listed.id,
+      name,
+      active,
+      hasDraft,
+      hasNodes,
+      before: digest(workflow),
+      after: digest(after),
+      ...immediate.length === 0 ? {} : { inForce: immediate }
+    })
     allSteps.push(
       ...steps.map(({ change, example, operation: { node } }) => ({ change, example, node, id: listed.id, name }))
     )
@@ -183,41 +194,40 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
 
 /** Writes the change of a workflow, and publishes it if it was live; `left` is its digest as the batch left it. */
 const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, means: Means, left = entry.after) {
-  const store = yield* WorkflowStore
   const digest = Change.digester(plan.operations)
-  const options: UpdateOptions = { operation: "bulk_edit", source: "stored", isDraft: plan.publish === "draft" }
-  const done: Plans.Outcome = { state: "done" }
-  const { published, result, warnings, workflow } = yield* store.modify(
-    entry.id,
-    Effect.fnUntraced(function*(now) {
-      const current = digest(now)
-      // An earlier attempt has written it.
-      if (current === left) return yield* modification(done)
-      if (current !== entry.before) return yield* modification(changedSince("it has changed since the plan"))
-      if (now.active !== entry.active) {
-        return yield* modification(changedSince(`it was ${now.active ? "" : "un"}published after the plan was made`))
-      }
-      const changed = yield* Turn.run(() => Change.make(now, means))
-      if (Result.isFailure(changed) || digest(changed.success.workflow) !== entry.after) {
-        return yield* modification(changedSince("the operations now give another result"))
-      }
-      const { steps, workflow } = changed.success
-      const hindrance = obstacle(now, steps, plan, means.release)
-      return yield* hindrance === undefined
-        ? modification(done, patchOf(now, workflow))
-        : modification(changedSince(hindrance))
-    }),
-    options
+  const publish = plan.publish === "draft" ? "draft" : isLive(plan, entry) ? "now" : "keep"
+  const written = yield* WorkflowStore.use((store) =>
+    store.write(
+      { kind: "n8n", id: entry.id },
+      Effect.fnUntraced(function*(now: Workflow.Workflow) {
+        const current = digest(now)
+        // An earlier attempt has written it.
+        if (current === left) return modification<Plans.Outcome>({ state: "done" }, {}, publish)
+        if (current !== entry.before) return untouched("it has changed since the plan")
+        if (now.active !== entry.active) {
+          return untouched(`it was ${now.active ? "" : "un"}published after the plan was made`)
+        }
+        const changed = yield* Turn.run(() => Change.make(now, means))
+        if (Result.isFailure(changed) || digest(changed.success.workflow) !== entry.after) {
+          return untouched("the operations now give another result")
+        }
+        const { steps, workflow } = changed.success
+        const hindrance = obstacle(now, steps, plan, means.release)
+        return hindrance === undefined
+          ? modification<Plans.Outcome>({ state: "done" }, patchOf(now, workflow), publish)
+          : untouched(hindrance)
+      }),
+      { operation: "bulk_edit", problems: "none" }
+    )
   )
+  const { result, warnings, workflow } = written
   if (result.state !== "done") return result
-  const live = isLive(plan, entry) && workflow.active && Workflow.awaitsPublishing(workflow)
-    ? yield* store.setActive(entry.id, true)
-    : { published, warnings: [] }
+  const published = isPublished(written)
   return {
-    ...done,
+    ...result,
     after: digest(workflow),
-    ...(live.published === undefined ? {} : { published: live.published }),
-    ...(warnings.length + live.warnings.length === 0 ? {} : { warnings: [...warnings, ...live.warnings] })
+    ...(published === undefined ? {} : { published }),
+    ...(warnings.length === 0 ? {} : { warnings })
   } satisfies Plans.Outcome as Plans.Outcome
 })
 

@@ -18,6 +18,8 @@ const Entry = Schema.Struct({
   hasDraft: Schema.Boolean,
   /** Whether nodes change, which have drafts, and not only settings. */
   hasNodes: Schema.optionalKey(Schema.Boolean),
+  /** Parts such as `settings.timezone` that take effect immediately although the nodes wait as a draft. */
+  inForce: Schema.optionalKey(Schema.Array(Schema.String)),
   before: Schema.String,
   after: Schema.String
 })

@@ -21,18 +21,22 @@ const nodeOf = (node: Obj) => {
 /** Settings that n8n adds to a workflow that is written. */
 const ofN8n = new Set(["callerPolicy", "availableInMCP", "executionOrder", "binaryMode"])
 
-const settingsIn = (operations: ReadonlyArray<Operation>) =>
-  operations.flatMap(({ op, settings }) => op === "settings" ? Object.keys(obj(settings) ?? {}) : [])
+/** Whether operations may change a setting: those that n8n fills in itself only if an operation sets them. */
+export const mayChange = (operations: ReadonlyArray<Operation>) => {
+  const own = new Set(
+    operations.flatMap(({ op, settings }) => op === "settings" ? Object.keys(obj(settings) ?? {}) : [])
+  )
+  return (key: string) => !ofN8n.has(key) || own.has(key)
+}
 
 /**
  * Returns the digest of the parts of a workflow that the operations may change: name, nodes, connections and settings.
- * It is the same for a list's entry, for the workflow itself, and after a write of the same content: settings that n8n
- * fills in itself count only if an operation sets them, and a setting at its default counts as unset.
+ * It is the same for a list's entry, for the workflow itself, and after a write of the same content: only settings that
+ * they {@link mayChange} count, and a setting at its default counts as unset.
  */
 export const digester = (operations: ReadonlyArray<Operation>) => (workflow: Obj): string => {
-  const own = new Set(settingsIn(operations))
-  const isLeftOut = (value: unknown, key: string) => isUnset(value) || ofN8n.has(key) && !own.has(key)
-  const settings = without(obj(workflow["settings"]) ?? {}, isLeftOut)
+  const isOwn = mayChange(operations)
+  const settings = without(obj(workflow["settings"]) ?? {}, (value, key) => isUnset(value) || !isOwn(key))
   const connections = without(obj(workflow["connections"]) ?? {}, (value) => equals(value, {}))
   return sha256(canonical({
     name: workflow["name"],

@@ -1,30 +1,72 @@
 /** Undoing of batches: workflows that have changed since are left out. */
 import * as Effect from "effect/Effect"
+import { arr, equals, type Obj, obj, str, without } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { formerSettings } from "../workflows/store/FormerSettings.ts"
+import { isLive } from "../workflows/store/Outcome.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import { patchOf } from "../workflows/WorkflowEdit.ts"
-import { changedSince, forEach, modification, nowById, snapshotBefore, type State, state } from "./Batch.ts"
+import { changedSince, forEach, modification, nowById, snapshotBefore, type State, state, untouched } from "./Batch.ts"
 import * as Change from "./change.ts"
-import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
 
-const movesPins = (operations: ReadonlyArray<Operation>) =>
-  operations.some(({ op }) => op === "rename" || op === "remove")
+/**
+ * Changed parts of a workflow as they were before a batch. Nodes and connections are those of `former`, since no one has
+ * changed them. Of pinned data and groups, which others may have changed, only what belongs to changed nodes goes back:
+ * pinned data goes with its node, and a removed node returns to its group.
+ */
+const partsBefore = (former: Obj, now: Obj): Obj => {
+  const namesIn = (workflow: Obj) =>
+    new Map(Workflow.nodes(workflow).map((node) => [str(node["id"]) ?? Workflow.nameOf(node), Workflow.nameOf(node)]))
+  const [names, formerNames] = [namesIn(now), namesIn(former)]
+  const moved = [...new Set([...formerNames.keys(), ...names.keys()])].filter((id) =>
+    names.get(id) !== formerNames.get(id)
+  )
+  const [pins, formerPins] = [obj(now["pinData"]) ?? {}, obj(former["pinData"]) ?? {}]
+  const back = moved.flatMap((id) => {
+    const [name, formerName] = [names.get(id), formerNames.get(id)]
+    const pin = name === undefined ? formerPins[formerName ?? ""] : pins[name]
+    return formerName === undefined || pin === undefined ? [] : [[formerName, pin] as const]
+  })
+  const movedNames = new Set(moved.map((id) => names.get(id)))
+  const groups = new Map(arr(now["nodeGroups"]).map((group) => [obj(group)?.["id"], obj(group) ?? {}]))
+  for (const group of arr(former["nodeGroups"])) {
+    const { id, nodeIds } = obj(group) ?? {}
+    const [members, current] = [arr(nodeIds), arr(groups.get(id)?.["nodeIds"])]
+    const removed = members.filter((each) => !names.has(String(each)))
+    // A group of which other nodes are left was removed by someone.
+    if (removed.length === 0 || !groups.has(id) && removed.length < members.length) continue
+    const own = members.filter((each) => removed.includes(each) || current.includes(each))
+    groups.set(id, {
+      ...obj(group),
+      ...groups.get(id),
+      nodeIds: [...own, ...current.filter((each) => !own.includes(each))]
+    })
+  }
+  const pinData = { ...without(pins, (_, name) => movedNames.has(name)), ...Object.fromEntries(back) }
+  return {
+    nodes: former["nodes"],
+    connections: former["connections"],
+    ...equals(pinData, pins) ? {} : { pinData },
+    ...groups.size === 0 ? {} : { nodeGroups: [...groups.values()] }
+  }
+}
 
 /** Reason why the change of a workflow cannot be reverted; `left` is its digest as the batch left it. */
 const irrevertible = (
   plan: Plans.Plan,
   entry: Plans.Entry,
-  now: Parameters<typeof Workflow.hasDraft>[0] & { readonly active: boolean },
+  now: Parameters<typeof Workflow.hasDraft>[0],
   digest: string,
   left: string
 ) => {
-  if (digest !== left || now.active !== entry.active) {
-    return digest === entry.before ? undefined : "it has changed since the batch"
-  }
-  const isPublished = plan.publish === "draft" && entry.active && !entry.hasDraft && !Workflow.hasDraft(now)
+  if (digest === entry.before) return undefined
+  if (digest !== left) return "it has changed since the batch"
+  if (now.active !== entry.active) return `it was ${now.active ? "" : "un"}published since the batch`
+  const { hasNodes = plan.operations.some(({ op }) => op !== "settings") } = entry
+  // Settings have no draft.
+  const isPublished = plan.publish === "draft" && hasNodes && entry.active && !entry.hasDraft && !Workflow.hasDraft(now)
   return isPublished
     ? "its draft was published since the batch: workflow_restore(id, version) can go back"
     : undefined
@@ -33,25 +75,36 @@ const irrevertible = (
 /** Reverts the change of one workflow, which must be as the batch left it. */
 const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, left: string) {
   const digest = Change.digester(plan.operations)
+  const isOwn = Change.mayChange(plan.operations)
+  const ownSettings = ({ settings }: { readonly settings?: unknown }) =>
+    without(obj(settings) ?? {}, (_, key) => !isOwn(key))
   const former = yield* snapshotBefore(plan, entry)
   const release = yield* N8nClient.use((n8n) => n8n.release)
   if (former === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
   const wasLive = entry.active && !entry.hasDraft
-  const keys = ["name", "nodes", "connections", "nodeGroups", ...movesPins(plan.operations) ? ["pinData"] : []]
   let notes: ReadonlyArray<string> = []
-  const { published, result, warnings } = yield* (yield* WorkflowStore).modify(entry.id, (now) => {
-    const current = digest(now)
-    const reason = irrevertible(plan, entry, now, current, left)
-    if (reason !== undefined) return modification(changedSince(reason))
-    // It is as it was before the batch already.
-    if (current !== left || now.active !== entry.active) return modification(undefined)
-    const patch = Object.fromEntries(keys.flatMap((key) => former[key] === undefined ? [] : [[key, former[key]]]))
-    const { settings, warnings } = formerSettings(now.settings, former["settings"], isV1(release))
-    notes = warnings
-    return modification(undefined, patchOf(now, { ...now, ...patch, settings }))
-  }, { operation: "workflow_restore", source: "stored", ...wasLive ? { active: true } : { isDraft: true } })
-  return result ?? {
-    state: "restored",
+  const written = yield* (yield* WorkflowStore).write({ kind: "n8n", id: entry.id }, (now) =>
+    Effect.sync(() => {
+      const { settings, warnings } = formerSettings(ownSettings(now), ownSettings(former), isV1(release))
+      const before = { ...now, ...partsBefore(former, now), settings: { ...obj(now.settings), ...settings } }
+      const patch = patchOf(now, before)
+      // It is as it was before the batch already; settings that were unset may have the value that means so.
+      if (digest(now) === entry.before || Object.keys(patch).length === 0) {
+        return modification<Plans.Outcome>({ state: "restored" }, {}, "keep")
+      }
+      const reason = irrevertible(plan, entry, now, digest(now), left)
+      if (reason !== undefined) return untouched(reason)
+      notes = warnings
+      return modification<Plans.Outcome>(
+        { state: "restored" },
+        patch.settings === undefined ? patch : { ...patch, settings },
+        wasLive ? "now" : "draft"
+      )
+    }), { operation: "workflow_restore", problems: "none" })
+  const { result, warnings } = written
+  const published = isLive(written)
+  return result.state !== "restored" ? result : {
+    ...result,
     ...(published === undefined ? {} : { published }),
     ...(warnings.length + notes.length === 0 ? {} : { warnings: [...notes, ...warnings] })
   } satisfies Plans.Outcome as Plans.Outcome

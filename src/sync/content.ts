@@ -114,15 +114,21 @@ export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Sc
   }
 }
 
-const cleared: Obj = { settings: {}, description: "", nodeGroups: [], pinData: {}, staticData: {} }
+const cleared: Obj = { settings: {}, description: "", nodeGroups: [], pinData: {}, staticData: {}, tags: [] }
 
-/** Parts of `target` that n8n does not have; parts that the file no longer has are cleared. Excludes tags. */
+/** Parts of `target` that n8n does not have; parts that the file no longer has are cleared. */
 export const patch = (current: Obj, target: Obj, scope: Scope): Obj =>
   Object.fromEntries(
-    keysOf(scope).flatMap((key) =>
-      key === "tags" || equals(current[key], target[key]) ? [] : [[key, target[key] ?? cleared[key]]]
-    )
+    keysOf(scope).flatMap((key) => equals(current[key], target[key]) ? [] : [[key, target[key] ?? cleared[key]]])
   )
 
-export const tagPatch = (current: Obj, target: Obj): ReadonlyArray<string> | undefined =>
-  equals(current["tags"], target["tags"]) ? undefined : arr(target["tags"]).map(String)
+const versioned: ReadonlySet<string> = new Set(["nodes", "connections", "nodeGroups"])
+
+/** Content whose nodes are those of one state, and all that a version does not hold those of another. */
+export const withRest = (nodes: Obj, rest: Obj, scope: Scope): Obj =>
+  Object.fromEntries(
+    keysOf(scope).flatMap((key) => {
+      const value = (versioned.has(key) ? nodes : rest)[key]
+      return value === undefined ? [] : [[key, value]]
+    })
+  )

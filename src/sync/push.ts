@@ -8,9 +8,10 @@ import { preview } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
 import { noWorkflows, WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import * as ReferenceProblems from "../workflows/ReferenceProblems.ts"
+import { isLive } from "../workflows/store/Outcome.ts"
 import { together } from "../workflows/store/Publishing.ts"
-import { WorkflowStore, type Written } from "../workflows/store/WorkflowStore.ts"
-import { keepFile } from "../workflows/Workflows.ts"
+import { keepFile } from "../workflows/store/Snapshots.ts"
+import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
@@ -82,10 +83,10 @@ const remove = Effect.fnUntraced(function*(
 const follow = Effect.fnUntraced(function*(
   local: Locals.Local,
   workflow: Workflow.Workflow,
-  comparison: Compare.Comparison
+  comparison: Compare.Comparison,
+  there: Obj
 ) {
   const { scope } = comparison
-  const there = content.of(workflow, scope)
   const options = yield* Compare.partOptions(comparison, workflow)
   yield* WorkflowFiles.use((files) =>
     files.update(
@@ -132,80 +133,72 @@ interface Context {
   readonly comparison: Compare.Comparison
   /** Workflows that were written, or would be, by their files. */
   readonly contents: Map<string, Obj>
+  readonly dryRun: boolean
   readonly publishes: boolean
   readonly record: ReturnType<typeof recorder>
 }
 
-const changedFrom = ({ item }: WriteTask, before: Workflow.Workflow | undefined, target: Obj, scope: content.Scope) =>
-  before === undefined || item.status === "same" ? undefined : changedLine(content.of(before, scope), target)
-
 /** Whether an earlier call began to create the workflow of this new file, and got no answer. */
 const isBegun = (task: Task) => task.kind === "write" && task.remote === undefined && task.local.nodeIds !== undefined
 
-const actionOf = ({ remote }: WriteTask) => remote === undefined ? "created" as const : "updated" as const
-
 const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const { item, local, remote } = task
-  const { comparison, publishes, record } = context
+  const { comparison, dryRun, publishes, record } = context
   const { pairs, scope } = comparison
   const target = yield* Locals.read(local, scope)
-  const begun = isBegun(task)
+  const begun = isBegun(task) && !dryRun
     ? yield* writing.begun(target, (id) => pairs.some((pair) => pair.id === id))
     : undefined
   const existing = remote ?? (begun && { ...begun, hash: content.hash(content.of(begun, scope)) })
-  if (existing === undefined) yield* record(withCreating(local.file))
-  const written: Written & { readonly before?: Workflow.Workflow } = existing === undefined
-    ? yield* writing.create(target, operation, publishes)
-    : yield* writing.update(existing, target, { expectedHash: existing.hash, operation, publishes, scope })
-  const { before, workflow } = written
+  if (existing === undefined && !dryRun) yield* record(withCreating(local.file))
+  const written = existing === undefined
+    ? yield* writing.create(target, { operation, publishes, dryRun })
+    : yield* writing.update(existing.id, target, { expectedHash: existing.hash, operation, publishes, dryRun, scope })
+  const { before, held, workflow } = written
+  const [then, now] = [content.of(before, scope), content.of(workflow, scope)]
   context.contents.set(local.file, workflow)
-  const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
-  yield* record(withBase(workflow.id, {
-    ...Compare.baseOf(local.file, workflow, scope),
-    ...(isUnpublished ? { unpublished: true } : {})
-  }))
-  yield* follow(local, workflow, comparison)
+  if (!dryRun) {
+    const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
+    yield* record(withBase(workflow.id, {
+      ...Compare.baseOf(local.file, workflow, scope),
+      ...(isUnpublished ? { unpublished: true } : {})
+    }))
+    yield* follow(local, workflow, comparison, held.length === 0 ? now : content.withRest(now, target, scope))
+  }
+  const isNew = remote === undefined
+  const isDone = isNew || item.status === "same" || written.changed !== "nothing"
   return defined({
     ...entryOf(item),
-    id: workflow.id,
-    action: actionOf(task),
-    changed: changedFrom(task, before, target, scope),
-    published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
-    notPublished: publishes && writing.isRefused(workflow, scope) ? true as const : undefined,
+    id: dryRun ? item.id : workflow.id,
+    action: isDone ? isNew ? "created" as const : "updated" as const : undefined,
+    changed: isNew
+      ? undefined
+      : item.status !== "same"
+      ? changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope))
+      : dryRun
+      ? "publishes what waits"
+      : undefined,
+    held: nonEmpty(held),
+    published: isLive(written),
+    notPublished: publishes && !dryRun && writing.isRefused(written, scope) ? true as const : undefined,
     warnings: nonEmpty([
       ...LiteralSecrets.warnings(target),
       ...written.warnings,
-      ...writing.remarks(target, workflow, scope, { isNew: remote === undefined, publishes })
+      ...writing.problems(written),
+      ...dryRun ? [] : writing.remarks(target, workflow, scope, { isNew, publishes })
     ])
-  })
-})
-
-const foresee = Effect.fnUntraced(function*(
-  task: Exclude<Task, { readonly kind: "leave" }>,
-  { comparison: { scope }, contents }: Context
-) {
-  const { item, remote } = task
-  const n8n = yield* N8nClient
-  const before = remote === undefined ? undefined : yield* Compare.whole(remote)
-  if (task.kind === "remove") {
-    yield* preview(defined({ before }), n8n.getWorkflow)
-    return { ...entryOf(item), action: "removed" as const }
-  }
-  const target = yield* Locals.read(task.local, scope)
-  contents.set(task.local.file, { ...target, id: remote?.id })
-  yield* preview(defined({ after: { ...before, ...target }, before }), n8n.getWorkflow)
-  return defined({
-    ...entryOf(item),
-    action: actionOf(task),
-    changed: item.status === "same" ? "publishes what waits" : changedFrom(task, before, target, scope),
-    warnings: nonEmpty(LiteralSecrets.warnings(target))
   })
 })
 
 const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, context: Context) {
   if (task.kind !== "remove") return yield* write(task, context)
-  yield* remove(task, context.comparison)
-  yield* context.record(withBase(task.remote.id))
+  if (context.dryRun) {
+    const n8n = yield* N8nClient
+    yield* preview({ before: yield* Compare.whole(task.remote) }, n8n.getWorkflow)
+  } else {
+    yield* remove(task, context.comparison)
+    yield* context.record(withBase(task.remote.id))
+  }
   return { ...entryOf(task.item), action: "removed" as const }
 })
 
@@ -241,7 +234,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
           ? [[id, { file, hash: remote.hash }] as const]
           : []
       )
-    const context: Context = { comparison, contents, publishes, record: recorder(comparison) }
+    const context: Context = { comparison, contents, dryRun, publishes, record: recorder(comparison) }
     if (unrecorded.length > 0) {
       yield* context.record((state) => ({
         ...state,
@@ -259,7 +252,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
           return []
         }
         const result = yield* Effect.result(
-          dryRun ? foresee(task, context) : perform(task, context)
+          perform(task, context)
         )
         const outcome: Outcome = result._tag === "Success"
           ? result.success

@@ -28,6 +28,8 @@ export interface Outcome extends Entry {
   readonly changed?: string
   /** Whether the pushed version is the running one; absent if the workflow is not published. */
   readonly published?: boolean
+  /** Changes that a push without publication did not write, since they would take effect immediately. */
+  readonly held?: ReadonlyArray<string>
   /** It was to be published, and n8n refused; a warning has the reason. */
   readonly notPublished?: true
   readonly warnings?: ReadonlyArray<string>

@@ -7,7 +7,7 @@ import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Schedules from "../workflow/Schedules.ts"
 import { isCounted } from "../workflows/store/Publishing.ts"
-import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
+import { type Outcome, type Patch, WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
 
@@ -31,47 +31,58 @@ export const begun = Effect.fnUntraced(function*(target: Obj, isKnown: (id: stri
   return arrived && (yield* n8n.getWorkflow(arrived.id))
 })
 
-/** Creates a workflow; its description follows, since n8n accepts that only for an existing one. */
-export const create = Effect.fnUntraced(function*(target: Obj, operation: string, publishes: boolean) {
-  const store = yield* WorkflowStore
-  const { description, tags, ...body } = target
-  const names = Array.isArray(tags) ? tags.map(String) : undefined
-  const written = yield* store.create(body, { source: "file", tags: names, active: publishes })
-  if (description === undefined) return written
-  const { workflow } = yield* store.update(written.workflow.id, { description: description as string }, {
-    operation,
-    source: "file"
-  })
-  return { ...written, workflow }
-})
+export interface Options {
+  readonly operation: string
+  readonly publishes: boolean
+  readonly dryRun?: boolean | undefined
+}
 
-/** Writes the differences, provided that the workflow has not changed since it was compared. */
-export const update = Effect.fnUntraced(function*(
-  { id, tags }: { readonly id: string; readonly tags?: Workflow.Workflow["tags"] | undefined },
+export const create = (target: Obj, { dryRun, operation, publishes }: Options) =>
+  WorkflowStore.use((store) =>
+    store.write({ kind: "new" }, target, {
+      operation,
+      dryRun,
+      source: "file",
+      publish: publishes ? "now" : "keep",
+      problems: "nodes"
+    })
+  )
+
+/**
+ * Writes the differences, provided that the workflow has not changed since it was compared. Without publication, of a
+ * published workflow only those that wait as a draft.
+ */
+export const update = (
+  id: string,
   target: Obj,
-  { expectedHash, operation, publishes, scope }: {
+  { dryRun, expectedHash, operation, publishes, scope }: Options & {
     readonly expectedHash: string
-    readonly operation: string
-    readonly publishes: boolean
     readonly scope: content.Scope
   }
-) {
-  return yield* (yield* WorkflowStore).modify(id, (before) =>
-    Effect.map(
-      Locals.unchanged(`Workflow '${id}'`, before, expectedHash, scope),
-      (now) => ({ patch: content.patch(now, target, scope), result: undefined })
-    ), {
-    operation,
-    source: "file",
-    tags: content.tagPatch(content.of({ tags }, scope), target),
-    active: publishes ? true : undefined,
-    isDraft: !publishes
-  })
-})
+) =>
+  WorkflowStore.use((store) =>
+    store.write({ kind: "n8n", id }, (before) =>
+      Effect.map(
+        Locals.unchanged(`Workflow '${id}'`, before, expectedHash, scope),
+        (now): Patch => content.patch(now, target, scope)
+      ), {
+      operation,
+      dryRun,
+      source: "file",
+      publish: publishes ? "now" : "hold",
+      problems: "nodes"
+    })
+  )
 
 /** Whether n8n refused to publish a workflow that was to be published; n8n 1.x has nothing to publish without a trigger. */
-export const isRefused = (workflow: Workflow.Workflow, { isV1 }: content.Scope): boolean =>
-  (!workflow.active || Workflow.hasDraft(workflow)) && !(isV1 && !workflow.nodes.some(isCounted))
+export const isRefused = ({ state, workflow }: Outcome, { isV1 }: content.Scope): boolean =>
+  state !== "live" && !(isV1 && !workflow.nodes.some(isCounted))
+
+/** Errors that a write brought, as warnings. */
+export const problems = ({ problems }: Outcome): ReadonlyArray<string> =>
+  problems.flatMap(({ fix = "", message, node, severity }) =>
+    severity === "error" ? [`${node === undefined ? "" : `'${node}': `}${message} ${fix}`.trim()] : []
+  )
 
 const extraSettings = (target: Obj, workflow: Workflow.Workflow, scope: content.Scope): ReadonlyArray<string> => {
   const settings = obj(target["settings"])

@@ -13,7 +13,7 @@ import { randomUUID } from "node:crypto"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
-import { arr, obj, str } from "../base/Json.ts"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Execution from "../executions/Execution.ts"
@@ -26,6 +26,7 @@ import type * as Lookups from "../workflow/Lookups.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
+import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
 import * as executionWatch from "./executionWatch.ts"
 import { fencedCalls, insideCalls } from "./insideCalls.ts"
 import { isTriggerOf, type Outside, outsideOf } from "./outside.ts"
@@ -108,9 +109,10 @@ const Nodes = Schema.Array(Workflow.Node)
 
 /** Opens a workflow by a reference of any form, prepared as for creation. */
 export const workbench = Effect.fn("TestBench.workbench")(function*(reference: string) {
-  const { place, value } = yield* Workflows.open(reference)
+  const { current, place, value } = yield* Workflows.open(reference)
   if (place.kind === "n8n") {
-    const workflow = value as Workflow.Workflow
+    // n8n runs a version with the current settings.
+    const workflow = { ...current, ...value as Workflow.Workflow }
     const owner = arr(workflow["shared"]).map(obj).find((share) => share?.["role"] === "workflow:owner")
     const projectId = str(owner?.["projectId"])
     const own: Workbench = { id: reference, subject: workflow, projectId, sourceId: workflow.id }
@@ -132,9 +134,9 @@ export const workbench = Effect.fn("TestBench.workbench")(function*(reference: s
 })
 
 /** Publishes the copy; n8n's refusal is the reason why the workflow cannot run. */
-const publish = (id: string, name: string) =>
+const publish = (id: string, name: string, body: Obj) =>
   Effect.mapError(
-    TestCopies.publish(id),
+    WorkflowValidation.explained(body)(TestCopies.publish(id)),
     (error) =>
       hasStatus(400, 409)(error)
         ? new Errors.ValidationError({
@@ -323,7 +325,7 @@ export const of = Effect.fn("TestBench.of")(
         ),
         (published, exit) => Exit.hasInterrupts(exit) ? removal(published) : withinDeadline(removal(published))
       ).pipe(Scope.provide(scope))
-      yield* publish(published.id, subject.name)
+      yield* publish(published.id, subject.name, body)
       yield* progress(1, copy.nodeCount + 3, "published")
       copies.set(copy.shape, published)
       return published

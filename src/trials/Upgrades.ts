@@ -7,6 +7,8 @@ import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
+import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
+import { patchOf } from "../workflows/WorkflowEdit.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as Groups from "./proof/Groups.ts"
 import * as Proof from "./proof/Proof.ts"
@@ -91,10 +93,12 @@ export const run = Effect.fn("Upgrades.run")(function*(references: ReadonlyArray
     }
     if (isLive && Workflow.hasDraft(workflow as Workflow.Workflow)) waiting.push(subject)
     if (options.dryRun !== true) {
-      yield* Workflows.change(
-        reference,
-        { operation: "upgrade" },
-        (before) => Effect.map(upgradeOne(before, release), ({ workflow }) => ({ workflow, result: undefined }))
+      yield* WorkflowStore.use((store) =>
+        store.write(
+          place,
+          (before: Obj) => Effect.map(upgradeOne(before, release), ({ workflow }) => patchOf(before, workflow)),
+          { operation: "upgrade", publish: "draft", problems: "none" }
+        )
       )
     }
     upgraded.push(...planned.upgraded.map((each) => ({ ...subject, ...each })))

@@ -3,21 +3,21 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
-import { defined, obj } from "../base/Json.ts"
+import { obj } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, type VersionLabels, writesDrafts } from "../n8n/N8nClient.ts"
 import * as References from "../workflow/References.ts"
 import * as Schedules from "../workflow/Schedules.ts"
 import * as Reference from "./Reference.ts"
 import * as ReferenceProblems from "./ReferenceProblems.ts"
+import { scheduleWarnings } from "./store/Publishing.ts"
 import { Versions } from "./store/Versions.ts"
-import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
+import { type Outcome, WorkflowStore } from "./store/WorkflowStore.ts"
 
 const nextStarts = 3
 
-/** A publication; `former` is the version that ran before, if another one runs now. */
-export interface Published extends Written {
-  readonly former?: string
+/** A publication. */
+export interface Published extends Outcome {
   readonly hasDraft: boolean
   readonly upcoming?: Schedules.Upcoming
 }
@@ -80,23 +80,29 @@ export const publish = Effect.fn("Publication.publish")(function*(reference: str
   const n8n = yield* N8nClient
   if (version === undefined && Object.keys(labels).length > 0) yield* checkVersions(id, "name", undefined)
   const versionId = version === undefined ? undefined : yield* chosen(id, version)
-  const written = yield* store.setActive(id, true, defined({ ...labels, versionId }))
+  const written = yield* store.write({ kind: "n8n", id }, {}, {
+    operation: "activate_workflow",
+    publish: "now",
+    publication: { ...labels, versionId },
+    problems: "none"
+  })
   const { workflow } = written
   const running = Workflow.running(workflow) ?? workflow
   const runs = workflow.activeVersionId ?? undefined
   const [faults = []] = yield* ReferenceProblems.warnings([running], true)
-  return defined({
+  const after = yield* Clock.currentTimeMillis
+  const upcoming = Schedules.upcoming(running, {
+    after,
+    count: nextStarts,
+    isV1: isV1(yield* n8n.release)
+  })
+  return {
     ...written,
-    warnings: [...written.warnings, ...faults],
+    warnings: [...written.warnings, ...written.isWritten ? [] : scheduleWarnings(workflow, after), ...faults],
     workflow: runs === undefined ? workflow : { ...workflow, versionId: runs },
     hasDraft: Workflow.hasDraft(workflow),
-    former: written.former === runs ? undefined : written.former,
-    upcoming: Schedules.upcoming(running, {
-      after: yield* Clock.currentTimeMillis,
-      count: nextStarts,
-      isV1: isV1(yield* n8n.release)
-    })
-  }) as Published
+    ...(upcoming === undefined ? {} : { upcoming })
+  } satisfies Published as Published
 })
 
 /** Published workflow that needs another one. */
@@ -135,7 +141,9 @@ export const dependents = (id: string) =>
 
 /** Unpublishes a workflow; n8n 1 also runs an inactive one for its callers. */
 export const unpublish = Effect.fn("Publication.unpublish")(function*(id: string) {
-  const written = yield* WorkflowStore.use((store) => store.setActive(id, false))
+  const written = yield* WorkflowStore.use((store) =>
+    store.write({ kind: "n8n", id }, {}, { operation: "deactivate_workflow", publish: "never", problems: "none" })
+  )
   const release = yield* N8nClient.use((n8n) => n8n.release)
   return { ...written, dependents: isV1(release) ? [] : yield* dependents(id) }
 })

@@ -214,6 +214,10 @@ export const judge = Effect.fn("ReferenceProblems.judge")(function*(
 /** Time limit of a judgement that only serves warnings, in milliseconds. */
 const lookTime = 5_000
 
+/** A problem as a warning. */
+export const sentence = ({ fix = "", message, node }: Problem): string =>
+  `${node === undefined ? "" : `'${Visible.label(node)}': `}${message} ${fix}`.trim()
+
 /** Faults of workflows as warnings of a write, for each workflow; none if n8n does not answer in time. */
 export const warnings = Effect.fn("ReferenceProblems.warnings")(function*(
   workflows: ReadonlyArray<Parameters<typeof subject>[0]>,
@@ -225,9 +229,5 @@ export const warnings = Effect.fn("ReferenceProblems.warnings")(function*(
     Effect.timeoutOption(Math.min(lookTime, yield* Deadline.left)),
     Effect.map(Option.getOrElse((): ReadonlyArray<ReadonlyArray<Faulty>> => []))
   )
-  return workflows.map((_, index) =>
-    (faults[index] ?? []).map(({ fix, message, node }) =>
-      `${node === undefined ? "" : `'${Visible.label(node)}': `}${message} ${fix ?? ""}`.trim()
-    )
-  )
+  return workflows.map((_, index) => (faults[index] ?? []).map(sentence))
 })

@@ -1,7 +1,7 @@
 /**
- * Edits of a workflow, for `WorkflowStore.plan`: the operations of workflow_edit and node_replace.
+ * Edits of a workflow, for `WorkflowStore.write`: the operations of workflow_edit and node_replace.
  *
- * Nodes go by name or id. A plan is the dry run: it has the changes, and `apply` writes exactly these.
+ * Nodes go by name or id. A dry run has the changes; its `patch`, expected on its `before`, writes exactly these.
  *
  * **Example** (Another type for a node, whose connections and fitting parameters stay)
  *
@@ -13,16 +13,15 @@
  *
  * const modernize = (id: string) =>
  *   Effect.gen(function*() {
- *     const store = yield* WorkflowStore.WorkflowStore
- *     const plan = yield* store.plan(
- *       id,
- *       WorkflowEdit.all(
- *         WorkflowEdit.replaceNode({ node: "Old", type: "n8n-nodes-base.noOp" }),
- *         WorkflowEdit.renameNode({ node: "Old", to: "New" })
- *       )
+ *     const { write } = yield* WorkflowStore.WorkflowStore
+ *     const place = { kind: "n8n", id } as const
+ *     const edit = WorkflowEdit.all(
+ *       WorkflowEdit.replaceNode({ node: "Old", type: "n8n-nodes-base.noOp" }),
+ *       WorkflowEdit.renameNode({ node: "Old", to: "New" })
  *     )
- *     yield* Effect.logInfo(plan.changed)
- *     return (yield* store.apply(plan)).changed
+ *     const { before, changed, patch } = yield* write(place, edit, { dryRun: true })
+ *     yield* Effect.logInfo(changed)
+ *     return (yield* write(place, patch, { expected: before })).changed
  *   })
  *
  * const node = { id: "a", name: "Old", type: "n8n-nodes-base.set", typeVersion: 1, position: [0, 0], parameters: {} }
@@ -42,7 +41,7 @@ import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Pure from "../workflow/edit/WorkflowEdit.ts"
 import * as NodeLookups from "./NodeLookups.ts"
-import type { Patch } from "./store/WorkflowStore.ts"
+import type { Patch } from "./store/Outcome.ts"
 
 /** Change of a workflow: the parts that differ afterwards. */
 export type Edit = (before: Obj) => Effect.Effect<Patch, Errors.N8nError, N8nClient | NodeCatalogue>
@@ -96,7 +95,7 @@ export const operations = (...operations: ReadonlyArray<Pure.Operation>): Edit =
     if (created.length === 0) return patchOf(before, workflow)
     return yield* Errors.invalid(
       "operations",
-      "A plan cannot create the workflow that an extraction calls",
+      "An edit of a program cannot create the workflow that an extraction calls",
       "Extract with the workflowId of one that exists, or call the tool workflow_edit."
     )
   })

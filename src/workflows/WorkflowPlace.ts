@@ -1,4 +1,5 @@
 /** Location of a workflow, determined by the form of its id. */
+import * as Errors from "../base/Errors.ts"
 
 /** A file under the files root, or a workflow among several in it, a draft, or a workflow on n8n. */
 export type WorkflowPlace =
@@ -35,3 +36,14 @@ export const nounOf = (path: string): "draft" | "file" => placeOf(path).kind ===
 
 export const draftName = (id: string): string | undefined =>
   placeOf(id).kind === "draft" ? id.slice(draft.length) : undefined
+
+/** An error about the place of a workflow, in the parameter that named it. */
+export const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
+  new Errors.ValidationError({
+    ...error,
+    field,
+    ...(place.kind !== "draft" ? {} : {
+      reason: `Draft '${place.id}' cannot be opened: ${error.reason}`,
+      hint: [error.hint, { _tag: "ListFiles" } as const].flat()
+    })
+  })

@@ -1,15 +1,19 @@
 /** Validates workflows with the node catalogue: offline, by n8n's rules. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
-import { defined, type Obj, obj } from "../base/Json.ts"
+import { defined, equals, type Obj, obj } from "../base/Json.ts"
 import type { MissingCredential, Problem } from "../base/Problem.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Turn from "../base/Turn.ts"
+import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import * as Deprecated from "../n8n/Deprecated.ts"
 import { sizeFault } from "../n8n/model/Limits.ts"
 import { typesOf } from "../n8n/model/Workflow.ts"
-import { N8nClient } from "../n8n/N8nClient.ts"
+import { hasStatus, N8nClient } from "../n8n/N8nClient.ts"
 import { OwnRules, type Rule } from "../workflow/check/Rules.ts"
-import { steps } from "../workflow/check/WorkflowProblems.ts"
+import { newSteps, steps } from "../workflow/check/WorkflowProblems.ts"
 import * as Contents from "../workflow/Contents.ts"
 import { type Outdated, outdated } from "../workflow/Outdated.ts"
 import * as Breaks from "../workflow/upgrade/Breaks.ts"
@@ -75,6 +79,15 @@ export interface Target {
   readonly workflow?: (id: string) => Obj | undefined
 }
 
+const correct = "Correct what errorDetails names, and call again."
+
+/** Whether n8n refused a workflow, or failed with it; a refusal of deprecated nodes says all already. */
+const isRefusal = (error: Errors.N8nError): error is Errors.ApiError =>
+  hasStatus(400, 500)(error) && !Deprecated.isRefusal(error)
+
+/** The problem without what only a judgement of references needs. */
+const plain = ({ rule: _, type: __, ...problem }: ReferenceProblems.Faulty): Problem => problem
+
 const shape = "A workflow is {name, nodes: […], connections: {…}, settings: {…}}, as n8n exports it."
 
 /** Messages as warnings about the whole workflow. */
@@ -107,6 +120,68 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
       : Breaks.find(workflow, { from: connected, to: target.to }, defined({ ...lookups, workflow: target.workflow }))
   } satisfies Validation
 })
+
+/** Time limit of judging what a write refers to, which only serves its answer, in milliseconds. */
+const lookTime = 5_000
+
+/**
+ * Problems and missing credentials that `after` has and `before` has not, `references` included if n8n answers in time,
+ * whose likely mistakes are warnings; none of what cannot be judged, since a write does not fail for it.
+ */
+export const added = Effect.fn("WorkflowValidation.added")(function*(
+  before: Obj | undefined,
+  after: Obj,
+  references: boolean
+) {
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  const lookups = yield* NodeLookups.make([...before === undefined ? [] : typesOf(before), ...typesOf(after)], release)
+  const { missingCredentials, problems } = yield* Turn.run(() =>
+    before === undefined ? steps(after, lookups) : newSteps(before, after, lookups)
+  )
+  const [now = [], former = []] = references && release !== undefined
+    ? yield* Effect.forEach(
+      before === undefined ? [after] : [after, before],
+      (each) => ReferenceProblems.subject(each, true)
+    ).pipe(
+      Effect.flatMap((subjects) => ReferenceProblems.judge(subjects)),
+      Effect.timeout(Math.min(lookTime, yield* Deadline.left)),
+      Effect.orElseSucceed((): ReadonlyArray<ReadonlyArray<ReferenceProblems.Faulty>> => [])
+    )
+    : []
+  const fresh = now.filter((fault) => !former.some((each) => equals(each, fault))).map(plain)
+  return {
+    problems: [...fresh.filter(({ severity }) => severity === "error"), ...problems],
+    missingCredentials,
+    warnings: fresh.filter(({ severity }) => severity !== "error").map(ReferenceProblems.sentence)
+  }
+}, Effect.orElseSucceed(() => ({ problems: [], missingCredentials: [], warnings: [] })))
+
+/** Errors and missing credentials for which n8n refuses or fails to run a workflow, each in a sentence. */
+export const faults = (workflow: Obj) =>
+  Effect.map(validateConnected(workflow, { isStored: false }), ({ missingCredentials, problems }) => [
+    ...problems.flatMap(({ message, node, severity }) =>
+      severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
+    ),
+    ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
+  ])
+
+export const inWords = (faults: ReadonlyArray<string>): string => Rows.listed(faults, 5, " ")
+
+/** Adds to n8n's refusal of a workflow, or its failure with it, the errors that are known of the workflow. */
+export const explained = (workflow: Obj) =>
+<A, R>(
+  step: Effect.Effect<A, Errors.N8nError, R>
+): Effect.Effect<A, Errors.N8nError, R | N8nClient | NodeCatalogue> =>
+  Effect.catchIf(step, isRefusal, (error) =>
+    Effect.gen(function*() {
+      const known = yield* Effect.orElseSucceed(faults(workflow), () => [])
+      if (known.length === 0) return yield* error
+      return yield* Errors.withDetails(
+        error,
+        `${error.reason.details}. Validation: ${inWords(known)}`,
+        Errors.statusOf(error) === 400 ? correct : [correct, error.hint].flat()
+      )
+    }))
 
 /** The workflows on the connected n8n that decide what an upgrade breaks. */
 const calledBy = Effect.fnUntraced(function*(workflow: Obj, upgrade: Breaks.Upgrade) {
@@ -144,7 +219,7 @@ export const validateConnected = Effect.fn("WorkflowValidation.validateConnected
   return {
     ...validation,
     valid: validation.valid && faults.every(({ severity }) => severity !== "error"),
-    problems: [...faults.map(({ rule: _, type: __, ...problem }) => problem), ...validation.problems].toSorted((a, b) =>
+    problems: [...faults.map(plain), ...validation.problems].toSorted((a, b) =>
       Number(b.severity === "error") - Number(a.severity === "error")
     ),
     missingCredentials: validation.missingCredentials.filter((each) => !isJudged(each))

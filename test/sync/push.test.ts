@@ -180,11 +180,11 @@ describe("push", () => {
   it.live("publishes only when asked; otherwise the published version keeps running", () =>
     inWorld(function*({ folder }) {
       const { workflow: { id } } = yield* WorkflowStore.use((store) =>
-        store.create({
+        store.write({ kind: "new" }, {
           ...body("Live"),
           nodes: [node("Hook", "webhook", 2, { path: "in" }, { id: "h" })],
           connections: {}
-        }, { source: "file", active: true })
+        }, { source: "file", publish: "now" })
       )
       yield* Sync.pull(".")
       const running = (yield* get(id)).activeVersionId

@@ -70,7 +70,6 @@ describe("behaviour hints", () => {
       named(({ destructiveHint, readOnlyHint }) => !readOnlyHint && !destructiveHint),
       [
         "connection_create",
-        "create_workflow_from_file",
         "credential_create",
         "node_add",
         "workflow_create",

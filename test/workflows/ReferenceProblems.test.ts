@@ -116,9 +116,12 @@ describe("a credential of a node", () => {
   it.effect("by a name alone is bound to the one of that name, or to none, and the answer says so", () =>
     on(function*() {
       const made = Effect.fnUntraced(function*(value: unknown) {
-        const { id, warnings = [] } = yield* tools.createWorkflow.call(flow(http(value)))
+        const { id, problems = [] } = yield* tools.createWorkflow.call(flow(http(value)))
         const { nodes } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-        return [obj(nodes[1]?.["credentials"])?.["httpBasicAuth"], warnings.filter((each) => about.test(each)).length]
+        return [
+          obj(nodes[1]?.["credentials"])?.["httpBasicAuth"],
+          problems.filter(({ message }) => about.test(message)).length
+        ]
       })
       assert.deepStrictEqual(yield* made({ name: "Login" }), [{ id: "login", name: "Login" }, 0])
       assert.deepStrictEqual(yield* made({ name: "Nobody" }), [{ id: null, name: "Nobody" }, 1])

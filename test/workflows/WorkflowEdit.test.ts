@@ -30,6 +30,8 @@ const workflow = (id: string) => ({
   }
 })
 
+const place = { kind: "n8n", id: "1" } as const
+
 const world = Layer.merge(FakeN8n.layer({ workflows: ["1", "2"].map(workflow) }), Services.layerMemory)
 
 const requests = Effect.flatMap(
@@ -41,18 +43,19 @@ describe("an edit", () => {
   it.effect("is planned without a write, and applied as planned", () =>
     Effect.gen(function*() {
       const store = yield* WorkflowStore
-      const plan = yield* store.plan(
-        "1",
+      const plan = yield* store.write(
+        place,
         WorkflowEdit.all(
           WorkflowEdit.replaceNode({ node: "Old", type: "n8n-nodes-base.code" }),
           WorkflowEdit.renameNode({ node: "呼出", to: "Call" }),
           WorkflowEdit.setParameter({ node: "Call", path: "url", value: "https://b.example" }),
           WorkflowEdit.operations({ op: "name", name: "Orders" }, { op: "disable", node: "Call" })
-        )
+        ),
+        { dryRun: true }
       )
       assert.deepStrictEqual(Object.keys(plan.patch).toSorted(), ["connections", "name", "nodes"])
       assert.notInclude(yield* requests, "PUT")
-      const written = yield* store.apply(plan)
+      const written = yield* store.write(place, plan.patch, { expected: plan.before })
       assert.deepStrictEqual(
         written.workflow.nodes.map((each) => {
           const { disabled, name, parameters, type } = each as Record<string, unknown>
@@ -74,11 +77,11 @@ describe("an edit", () => {
   it.effect("may be a function of the workflow as it is", () =>
     Effect.gen(function*() {
       const store = yield* WorkflowStore
-      const pure = yield* store.plan("1", ({ name }) => ({ name: `${name}!` }))
-      assert.strictEqual((yield* store.apply(pure)).workflow.name, "注文 1!")
-      const effectful = yield* store.plan("1", ({ name }) => Effect.succeed({ name: `${name}?` }))
-      assert.strictEqual((yield* store.apply(effectful)).workflow.name, "注文 1!?")
-      const nothing = yield* store.plan("1", WorkflowEdit.name({ name: "注文 1!?" }))
+      const pure = yield* store.write(place, ({ name }) => ({ name: `${name}!` }))
+      assert.strictEqual(pure.workflow.name, "注文 1!")
+      const effectful = yield* store.write(place, ({ name }) => Effect.succeed({ name: `${name}?` }))
+      assert.strictEqual(effectful.workflow.name, "注文 1!?")
+      const nothing = yield* store.write(place, WorkflowEdit.name({ name: "注文 1!?" }))
       assert.deepStrictEqual([nothing.patch, nothing.changed], [{}, "nothing"])
     }).pipe(Effect.provide(world)))
 
@@ -90,7 +93,7 @@ describe("an edit", () => {
     Effect.gen(function*() {
       const store = yield* WorkflowStore
       const both = WorkflowEdit.all(WorkflowEdit.name({ name: "Other" }), edit)
-      const error = yield* Effect.flip(store.plan("1", both))
+      const error = yield* Effect.flip(store.write(place, both))
       assert.strictEqual(error._tag, "ValidationError")
       assert.match(error.message, message)
       assert.notInclude(yield* requests, "PUT")

@@ -57,7 +57,7 @@ describe("a rule of the application", () => {
     Effect.gen(function*() {
       const n8n = yield* N8nClient
       const store = yield* WorkflowStore
-      const update = store.update("1", { name: "Other" }, { operation: "test", source: "caller" })
+      const update = store.write({ kind: "n8n", id: "1" }, { name: "Other" })
       const errors = yield* Effect.all([
         Effect.flip(update),
         Effect.flip(n8n.createWorkflow({ ...orders, settings: {} })),
@@ -66,6 +66,6 @@ describe("a rule of the application", () => {
       for (const error of errors) assert.include(error.message, "acme/owner: The name has no owner")
       const fake = yield* FakeN8n.FakeN8n
       assert.isTrue((yield* fake.requests).every(({ method }) => method === "GET"))
-      yield* store.update("1", { name: "Other @us" }, { operation: "test", source: "caller" })
+      yield* store.write({ kind: "n8n", id: "1" }, { name: "Other @us" })
     }).pipe(Effect.provide(world(Policy.layer({}, [named])))))
 })

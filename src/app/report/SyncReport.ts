@@ -24,12 +24,12 @@ export const entryLine = (entry: Sync.Outcome): string =>
     entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
   }`
 
-interface Result extends Pick<Sync.Outcome, "action" | "changed" | "error" | "published" | "warnings"> {
+interface Result extends Pick<Sync.Outcome, "action" | "changed" | "error" | "held" | "published" | "warnings"> {
   readonly status: string
 }
 
 const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: ReadonlyArray<string> = []): string => {
-  const { action, changed, error, published, status, warnings } = result
+  const { action, changed, error, held = [], published, status, warnings } = result
   if (error !== undefined) return `${"failed".padEnd(width)}${label}: ${explain(error)}`
   const what = action === undefined ? status : isDryRun ? `${action} (dry)` : action
   const notes = [
@@ -39,10 +39,11 @@ const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: R
       ? ["a draft: the published version is unchanged"]
       : []),
     ...remarks,
-    ...(changed === undefined ? [] : [Redact.redactText(changed)])
+    ...(changed === undefined || changed === "nothing" ? [] : [Redact.redactText(changed)])
   ]
   return [
     `${what.padEnd(width)}${label}${notes.length === 0 ? "" : `: ${Visible.label(notes.join("; "), 400)}`}`,
+    ...held.map((line) => `${" ".repeat(width)}${Visible.label(`waits for --publish: ${line}`, 400)}`),
     ...(warnings ?? []).map((warning) => `${" ".repeat(width)}${Visible.label(warning, 400)}`)
   ].join("\n")
 }

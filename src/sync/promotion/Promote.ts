@@ -6,7 +6,9 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles, type WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import * as ReferenceProblems from "../../workflows/ReferenceProblems.ts"
+import { isLive } from "../../workflows/store/Outcome.ts"
 import { together } from "../../workflows/store/Publishing.ts"
+import type { Outcome } from "../../workflows/store/WorkflowStore.ts"
 import * as content from "../content.ts"
 import { hostOf } from "../locals.ts"
 import { nonEmpty, withWarnings } from "../report.ts"
@@ -33,17 +35,22 @@ const withoutErrorWorkflow = (target: Obj): Obj => {
 
 const outcomeOf = (
   entry: Promotion,
-  workflow: Workflow.Workflow,
+  written: Outcome,
   warnings: ReadonlyArray<string>,
   isRefused: boolean
 ): Promotion =>
   defined({
     ...entry,
-    target: workflow.id,
-    action: entry.status === "new" ? "created" as const : "updated" as const,
-    published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
+    target: written.workflow.id,
+    action: entry.status === "new"
+      ? "created" as const
+      : written.isWritten || entry.action === "updated"
+      ? "updated" as const
+      : undefined,
+    held: nonEmpty(written.held),
+    published: isLive(written),
     notPublished: isRefused ? true as const : undefined,
-    warnings: nonEmpty([...new Set(warnings)])
+    warnings: nonEmpty([...new Set([...warnings, ...writing.problems(written)])])
   })
 
 const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
@@ -71,7 +78,7 @@ const applied = Effect.fnUntraced(function*<R>(
 
   const update = (current: Workflow.Workflow, target: Obj, publishes: boolean) => {
     const now = content.of(current, scope)
-    return writing.update(current, withTargetSettings(now, target), {
+    return writing.update(current.id, withTargetSettings(now, target), {
       expectedHash: content.hash(now),
       operation,
       publishes,
@@ -84,17 +91,21 @@ const applied = Effect.fnUntraced(function*<R>(
     function*({ current, entry }: Task, { isIncomplete, target }: ReturnType<Plan["contentFor"]>) {
       const isPublished = publishes && !isIncomplete
       if (current === undefined) yield* record(entry.id, begun)
-      const { warnings, workflow } = current === undefined
-        ? yield* writing.create(isIncomplete ? withoutErrorWorkflow(target) : target, operation, isPublished)
+      const outcome = current === undefined
+        ? yield* writing.create(isIncomplete ? withoutErrorWorkflow(target) : target, {
+          operation,
+          publishes: isPublished
+        })
         : yield* update(current, target, isPublished)
+      const { warnings, workflow } = outcome
       targetOf.set(entry.id, workflow)
       written.set(entry.id, workflow)
       yield* note(entry.id, workflow)
-      return outcomeOf(entry, workflow, [
+      return outcomeOf(entry, outcome, [
         ...entry.warnings ?? [],
         ...warnings,
         ...writing.remarks(target, workflow, scope, { isNew: current === undefined, publishes })
-      ], isPublished && writing.isRefused(workflow, scope))
+      ], isPublished && writing.isRefused(outcome, scope))
     }
   )
 
@@ -104,8 +115,8 @@ const applied = Effect.fnUntraced(function*<R>(
     const whole = yield* update(current, contentFor(workflow, true).target, publishes)
     written.set(entry.id, whole.workflow)
     yield* note(entry.id, whole.workflow)
-    const isRefused = publishes && writing.isRefused(whole.workflow, scope)
-    return outcomeOf(outcome, whole.workflow, [...outcome.warnings ?? [], ...whole.warnings], isRefused)
+    const isRefused = publishes && writing.isRefused(whole, scope)
+    return outcomeOf(outcome, whole, [...outcome.warnings ?? [], ...whole.warnings], isRefused)
   })
 
   const outcomes = new Map<string, Promotion>()
@@ -164,10 +175,23 @@ export {
   type PromotionStep
 } from "./source.ts"
 
-const foreseen = ({ entry }: Task): Promotion => ({
-  ...entry,
-  action: entry.status === "new" ? "created" : "updated"
-})
+/** Outcome that a promotion would have, with the changes that it would hold back. */
+const foreseen = Effect.fnUntraced(function*<R>(
+  { publishes = false }: PromoteOptions<R>,
+  { scope }: Facts,
+  { contentFor }: Plan,
+  { current, entry, workflow }: Task
+) {
+  const planned: Promotion = { ...entry, action: entry.status === "new" ? "created" : "updated" }
+  if (current === undefined || publishes || !current.active) return planned
+  const now = content.of(current, scope)
+  const written = yield* Effect.option(writing.update(
+    current.id,
+    withTargetSettings(now, contentFor(workflow, true).target),
+    { expectedHash: content.hash(now), operation, publishes, dryRun: true, scope }
+  ))
+  return written._tag === "None" ? planned : outcomeOf(planned, written.value, entry.warnings ?? [], false)
+}, (effect, { to }) => Effect.provideService(effect, N8nClient, to))
 
 /**
  * Promotes workflows from one n8n, or from the files of the folder, to another n8n: creates missing ones, and updates
@@ -196,7 +220,12 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
     const plan = yield* planOf(options, facts, recorded.route)
     const { obstacles } = plan
     const outcomes: ReadonlyMap<string, Promotion> = dryRun
-      ? new Map(due(plan, publishes).map((task) => [task.entry.id, foreseen(task)]))
+      ? new Map(
+        yield* Effect.forEach(
+          due(plan, publishes),
+          (task) => Effect.map(foreseen(options, facts, plan, task), (outcome) => [task.entry.id, outcome] as const)
+        )
+      )
       : yield* applied(options, facts, plan, folder, recorded)
     const planned = new Map(plan.tasks.map(({ entry }) => [entry.id, entry]))
     const entries = [...facts.chosen].flatMap((id) => outcomes.get(id) ?? planned.get(id) ?? [])

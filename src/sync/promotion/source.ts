@@ -38,6 +38,8 @@ export interface Promotion {
   /** In a dry run, the planned action. Absent if there is nothing to do. */
   readonly action?: "created" | "updated"
   readonly changed?: string
+  /** Changes that a promotion without publication did not write, since they would take effect immediately. */
+  readonly held?: ReadonlyArray<string>
   readonly published?: boolean
   /** It was to be published, and the second n8n refused; a warning has the reason. */
   readonly notPublished?: true

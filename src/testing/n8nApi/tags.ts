@@ -6,11 +6,14 @@ import { findWorkflow } from "./views.ts"
 
 const listTags: Handler = (call) => paginate(call, [...call.state.tags.values()])
 
+/** Length of a name as n8n counts it: in whole characters, without those that only choose a form. */
+const lengthOf = (name: string) => [...name.replaceAll(/[\uFE0E\uFE0F]/g, "")].length
+
 /** Creates a tag; n8n reports every invalid name as an existing tag. */
 const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
   const name = String(obj(body)["name"]).trim()
   const isTaken = [...state.tags.values()].some((tag) => tag.name === name)
-  if (isTaken || name === "" || name.length > 24) return yield* refuse(409, "Tag already exists")
+  if (isTaken || name === "" || lengthOf(name) > 24) return yield* refuse(409, "Tag already exists")
   const tag: Tag = { id: state.nanoid(), name, createdAt: now, updatedAt: now }
   state.tags.set(tag.id, tag)
   return Response.json(tag, { status: 201 })

@@ -34,11 +34,12 @@ const Select = Schema.Struct({
 
 const inWords = ({ changes, entries, publish }: Plans.Plan) => {
   const published = entries.filter(({ active }) => active).length
+  const immediate = [...new Set(entries.flatMap(({ inForce = [] }) => inForce))]
   const live = published === 0
     ? ""
     : publish === "keep"
     ? `, ${published} of which are published again`
-    : `, as drafts where published`
+    : `, as drafts where published${immediate.length === 0 ? "" : `, but for ${immediate.join(", ")}`}`
   const groups = changes.map(({ change, workflows }) => `${workflows} × ${Visible.label(change, 70)}`)
   return `Change ${counted(entries.length, "workflow")}${live}: ${Rows.listed(groups, 5, "; ")}?`
 }
@@ -82,6 +83,8 @@ export const bulkEdit = Tool.make({
     published: Schema.optionalKey(Schema.Int),
     /** Published workflows whose change is a draft, or would be. */
     drafts: Schema.optionalKey(Schema.Int),
+    /** Parts that take effect immediately, or have, although the nodes of these published workflows wait as drafts. */
+    inForce: Schema.optionalKey(Schema.Array(Schema.String)),
     /** Planned changes, or with `plan` and `dryRun` what differs from the workflows before the batch. */
     changes: Schema.optionalKey(Schema.Array(Plans.Group)),
     /** Nodes that an upgrade did not change, with the decision that a person has to make. */
@@ -142,11 +145,13 @@ export const bulkEdit = Tool.make({
     const published = entries.filter((entry) => isLive(entry) === true).length
     const waiting = entries.filter((entry) => isLive(entry) === false)
     const drafts = waiting.length
+    const inForce = [...new Set(waiting.flatMap((entry) => entry.inForce ?? []))]
     return defined({
       plan: entries.length === 0 ? undefined : id,
       workflows: entries.length,
       published: published > 0 ? published : undefined,
       drafts: drafts > 0 ? drafts : undefined,
+      inForce: inForce.length > 0 ? inForce : undefined,
       changes: isUntouched ? changes : differences?.groups,
       left: left.length === 0 || step === "continued" && !isUntouched ? undefined : left,
       ...(isPlan ? Struct.pick(outcome, ["refused"]) : outcome),

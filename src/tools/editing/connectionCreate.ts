@@ -42,7 +42,7 @@ export const connectionCreate = Tool.make({
       targetInput: targetInput ?? "main"
     },
     changes: changed.result.changes,
-    ...editing.outcome(changed, raw)
+    ...editing.outcome(changed, { raw })
   }),
   message: ({ connection: { sourceNodeId, targetNodeId } }) => ({
     en: `Connected '${sourceNodeId}' to '${targetNodeId}'`,

@@ -1,11 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Turn from "../../base/Turn.ts"
-import { steps } from "../../workflow/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../workflow/edit/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
 
 const addedNode = ({ added: [node] }: WorkflowEdit.Edited) => node ?? { id: "", name: "" }
 
@@ -29,8 +28,8 @@ export const nodeAdd = Tool.make({
   output: Schema.Struct({
     nodeId: Schema.String,
     name: Schema.String,
-    problems: Schema.optionalKey(editing.findingsFields.problems),
-    missingCredentials: editing.findingsFields.missingCredentials,
+    problems: Schema.optionalKey(writing.findingsFields.problems),
+    missingCredentials: writing.findingsFields.missingCredentials,
     ...editing.outcomeFields
   }),
   handler: ({ nodeType: type, raw: _, workflowId, ...properties }) =>
@@ -38,11 +37,10 @@ export const nodeAdd = Tool.make({
       const operation = { op: "add" as const, type, ...properties }
       const changed = yield* editing.edit(workflowId, [operation], { operation: "node_add" })
       const { id, name } = addedNode(changed.result)
-      const { missingCredentials, problems } = yield* Turn.run(() => steps(changed.workflow, changed.result.lookups))
       return {
         ...changed,
-        problems: problems.filter(({ nodeId, path }) => nodeId === id && path.includes(".")),
-        missingCredentials: missingCredentials.filter(({ node }) => node === name)
+        problems: changed.problems.filter(({ nodeId, path }) => nodeId === id && path.includes(".")),
+        missingCredentials: changed.missingCredentials.filter(({ node }) => node === name)
       }
     }),
   summarize: (changed, { raw }) => {
@@ -53,7 +51,7 @@ export const nodeAdd = Tool.make({
       name,
       ...(problems.length === 0 ? {} : { problems }),
       ...missing,
-      ...editing.outcome(changed, raw)
+      ...editing.outcome(changed, { raw })
     }
   },
   message: ({ name }) => ({ en: `Added node '${name}'`, ja: "ノードを追加しました" })

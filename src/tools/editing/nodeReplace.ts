@@ -1,4 +1,3 @@
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
@@ -33,17 +32,13 @@ export const nodeReplace = Tool.make({
     editing.change(
       workflowId,
       { operation: "node_replace" },
-      (workflow) =>
-        Effect.map(WorkflowEdit.replaced(workflow, { node, type, parameters: overrides }), (result) => ({
-          workflow: result.workflow,
-          result
-        }))
+      (workflow) => WorkflowEdit.replaced(workflow, { node, type, parameters: overrides })
     ),
   summarize: (changed, { raw }) => ({
     nodeId: changed.result.nodeId,
     compatibilityReport: changed.result.report,
     changes: changed.result.changes,
-    ...editing.outcome(changed, raw)
+    ...editing.outcome(changed, { raw })
   }),
   message: () => ({ en: "Replaced the node", ja: "ノードを置き換えました" })
 })

@@ -12,6 +12,7 @@ import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
+import * as writing from "../shared/Writing.ts"
 
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
   if (workflow !== undefined && workflowId === undefined) {
@@ -53,7 +54,7 @@ export const validateWorkflow = Tool.make({
     source: Schema.Literals(["n8n", "file", "draft", "given"]),
     note: Schema.optionalKey(Schema.String),
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
-    ...editing.findingsFields,
+    ...writing.findingsFields,
     /** Nodes with a newer version or of a deprecated type, which are not problems. */
     outdated: Schema.optionalKey(Schema.Array(Outdated)),
     /** Breaking changes up to the target release that affect the workflow; present with `to`. */

@@ -1,35 +1,22 @@
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Turn from "../../base/Turn.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
-import { newSteps } from "../../workflow/check/WorkflowProblems.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as WorkflowEdit from "../../workflow/edit/WorkflowEdit.ts"
-import { patchOf } from "../../workflows/WorkflowEdit.ts"
-import * as Workflows from "../../workflows/Workflows.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
 const Objects = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
-const addedNodes = ({ result, workflow }: Workflows.Changed<WorkflowEdit.Edited>) => {
+const addedNodes = ({ result, workflow }: { readonly result: WorkflowEdit.Edited; readonly workflow: Obj }) => {
   const ids = new Set<unknown>(result.added.map(({ id }) => id))
   return nodes(workflow).flatMap(({ id, name, parameters, type, typeVersion }) =>
     ids.has(id) ? [defined({ name, type, typeVersion, parameters }) as Readonly<Record<string, Schema.Json>>] : []
   )
 }
-
-/** Whether the call changes anything, which may be the publication of an earlier draft. */
-const hasChanges = (
-  { before, made = [], workflow, written }: Workflows.Changed<WorkflowEdit.Edited>,
-  publish = false
-) =>
-  made.length > 0 || publish && written !== undefined ||
-  Object.keys(patchOf(before, workflow)).length > 0
 
 /** Applies several changes, all or nothing. */
 export const workflowEdit = Tool.make({
@@ -60,28 +47,24 @@ export const workflowEdit = Tool.make({
     /** Nodes that an upgrade did not change, with the decision that a person has to make. */
     left: Schema.optionalKey(Objects),
     unchanged: Schema.Record(Schema.String, Schema.Int),
-    ...editing.findingsFields,
+    ...writing.findingsFields,
     ...editing.outcomeFields
   }),
   handler: ({ dryRun, expectedVersionId, operations, publish, workflowId }) =>
-    Effect.gen(function*() {
-      const changed = yield* editing.edit(workflowId, operations, {
-        operation: "workflow_edit",
-        publish,
-        dryRun,
-        expectedVersionId
-      })
-      const { before, result: { lookups }, workflow } = changed
-      return { ...changed, ...yield* Turn.run(() => newSteps(before, workflow, lookups)) }
+    editing.edit(workflowId, operations, {
+      operation: "workflow_edit",
+      publish,
+      dryRun,
+      expected: expectedVersionId
     }),
-  summarize: (changed, { dryRun, publish, raw }) => ({
-    applied: dryRun !== true && hasChanges(changed, publish),
+  summarize: (changed, { dryRun, raw }) => ({
+    applied: changed.isWritten,
     changes: changed.result.changes,
     ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
     ...(changed.result.left.length === 0 ? {} : { left: changed.result.left.map((each) => ({ ...each })) }),
     unchanged: WorkflowDiff.unchanged(changed.before, changed.workflow),
     ...editing.findings(changed),
-    ...editing.outcome(changed, raw)
+    ...editing.outcome(changed, { dryRun, raw })
   }),
   budget: () => ({ lists: { changes: 40 } }),
   message: ({ applied, changes, missingCredentials, problems }, { dryRun }) => {

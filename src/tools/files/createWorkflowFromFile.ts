@@ -7,30 +7,40 @@ import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `POST /workflows` with a file's workflow, unpublished. */
+/** `POST /workflows` with a file's workflow, then requests that set its tags and publish it. */
 export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",
   searchHint: "import, upload, deploy a workflow JSON file, template",
-  description: "Create a workflow on n8n from a file or draft, unpublished.",
-  annotations: Tool.additive,
+  description: "Create a workflow on n8n from a file or draft, unpublished unless active.",
+  // With `active`, its triggers start it.
+  annotations: { ...Tool.additive, destructiveHint: true },
   scopes: ["workflow:create", "workflow:read"],
-  input: Schema.Struct({ filePath: parameters.workflowFile, raw: writing.raw }),
+  input: Schema.Struct({
+    filePath: parameters.workflowFile,
+    active: parameters.optional(Schema.Boolean, "Publish it."),
+    raw: writing.raw
+  }),
   output: writing.Output,
-  handler: ({ filePath }) =>
+  handler: ({ active, filePath }) =>
     Effect.gen(function*() {
       const { repairs, value } = yield* WorkflowFiles.use((files) => files.workflow(filePath))
-      const written = yield* WorkflowStore.use((store) => store.create(value, { source: "file" }))
+      const written = yield* WorkflowStore.use((store) =>
+        store.write({ kind: "new" }, value, {
+          operation: "create_workflow_from_file",
+          source: "file",
+          publish: active === true ? "now" : "keep"
+        })
+      )
       const empty = written.workflow.nodes.length === 0
         ? [`${nounOf(filePath) === "draft" ? "The draft" : "The file"} has no nodes: the workflow in n8n is empty`]
         : []
       return { ...written, warnings: [...repairs, ...empty, ...written.warnings] }
     }).pipe(
-      writing.warnReferences,
       writing.warnDuplicateName((id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
       writing.withUrl
     ),
-  summarize: (written, { raw }) => writing.summarize(written, raw),
+  summarize: (written, { raw }) => writing.created(written, raw),
   message: ({ id }, { filePath }) => ({
     en: `Created workflow '${id}' from a ${nounOf(filePath)}`,
     ja: "ファイルからワークフローを作成しました"

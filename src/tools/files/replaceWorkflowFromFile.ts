@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { without } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
@@ -31,18 +32,23 @@ export const replaceWorkflowFromFile = Tool.make({
   handler: ({ confirm, expectedVersionId, filePath, id }) =>
     Effect.gen(function*() {
       const { repairs, value } = yield* WorkflowFiles.use((files) => files.workflow(filePath))
-      const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+      const current = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
       yield* writing.requireConsent(
         confirm,
-        `Replace workflow ${id} ('${Visible.label(name)}') with the ${nounOf(filePath)} ${filePath}?`
+        `Replace workflow ${id} ('${Visible.label(current.name)}') with the ${nounOf(filePath)} ${filePath}?`
       )
       const patch = without(value, (_, key) => notOfTheFile.has(key))
       const written = yield* WorkflowStore.use((store) =>
-        store.update(id, patch, { operation: "replace_workflow_from_file", source: "caller", expectedVersionId })
+        store.write({ kind: "n8n", id }, patch, {
+          operation: "replace_workflow_from_file",
+          // What runs stays as it is while a draft waits, perhaps of someone else.
+          publish: Workflow.hasDraft(current) ? "hold" : "keep",
+          expected: expectedVersionId
+        })
       )
       return { ...written, warnings: [...repairs, ...written.warnings] }
-    }).pipe(writing.warnReferences, writing.withUrl),
-  summarize: (written, { raw }) => writing.summarize(written, raw),
+    }).pipe(writing.withUrl),
+  summarize: (written, { raw }) => writing.summarize(written, raw, { isWhole: true }),
   message: ({ id }, { filePath }) => ({
     en: `Replaced workflow '${id}' with the ${nounOf(filePath)}`,
     ja: "ファイルでワークフローを置き換えました"

@@ -10,6 +10,7 @@ import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
+import { keepFile } from "../../workflows/store/Snapshots.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
@@ -51,7 +52,7 @@ export const workflowSave = Tool.make({
   handler: ({ filePath, workflowData, workflowId }) =>
     Effect.gen(function*() {
       const files = yield* WorkflowFiles
-      const keep = Workflows.keepFile("workflow_save")
+      const keep = keepFile("workflow_save")
       if (workflowData === undefined) {
         const { notes, workflow } = yield* referenced(workflowId)
         // Written unchanged: only workflowData can contain placeholders.

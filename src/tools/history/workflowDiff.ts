@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
@@ -8,6 +9,7 @@ import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as Reference from "../../workflows/Reference.ts"
+import { versioned } from "../../workflows/store/Versions.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -38,12 +40,6 @@ const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
 })
 
 const namesIn = (workflow: WorkflowDiff.Document) => namedNodes(workflow).map(nameOf)
-
-/** Whether the settings at the time of a reference are known: n8n stores them with the workflow, not with its versions. */
-const hasSettings = (reference: string) => {
-  const { version } = Reference.parse(reference)
-  return version === undefined || version === Reference.published || Reference.isSnapshot(version)
-}
 
 const everyNode = "*"
 
@@ -81,12 +77,14 @@ export const workflowDiff = Tool.make({
         return yield* parameters.invalid("node", `Neither workflow has a node '${only}'`, suggestion(only, names))
       }
       const isOther = before.workflow["id"] !== after.workflow["id"]
-      const view = yield* differences.view(before.workflow, after.workflow, { isOther, node: only })
-      const isKnown = view.settings !== "same" || hasSettings(from) && hasSettings(to)
+      const isWhole = before.current === undefined && after.current === undefined
+      const compared = ({ workflow }: { readonly workflow: WorkflowDiff.Document }) =>
+        isWhole ? workflow : Struct.pick(workflow, versioned)
+      const view = yield* differences.view(compared(before), compared(after), { isOther, node: only })
       return {
         from,
         to,
-        view: isKnown ? view : { ...view, settings: "unknown: n8n's versions have none" },
+        view: isWhole || only !== undefined ? view : { ...view, settings: "unknown: n8n's versions have none" },
         before: before.workflow,
         after: after.workflow,
         notes: [...new Set([...before.notes, ...after.notes])]

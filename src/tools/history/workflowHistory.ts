@@ -27,7 +27,7 @@ const Row = Schema.Struct({
   operation: Schema.optionalKey(Schema.String),
   published: Schema.optionalKey(Schema.Boolean),
   current: Schema.optionalKey(Schema.Boolean),
-  /** Changes since the previous version from the same source. */
+  /** Changes since n8n's previous version; of a snapshot, changes from it to the next one, or to what is there now. */
   changed: Schema.optionalKey(Schema.String)
 })
 type Row = typeof Row.Type
@@ -37,7 +37,7 @@ interface History {
   readonly rows: ReadonlyArray<Row>
   /** Summarizes the changes between two versions from the same source. */
   readonly changed: (older: string, newer: string) => Effect.Effect<string, Errors.N8nError, N8nClient>
-  /** Current workflow, if it is not among the rows; it is compared with the newest version. */
+  /** Current workflow, with which the newest snapshot is compared. */
   readonly current?: WorkflowDiff.Document | undefined
   /** Address of n8n's own versions in the editor. */
   readonly url?: string | undefined
@@ -98,7 +98,7 @@ const historyOnN8n = Effect.fnUntraced(function*(id: string) {
   return {
     rows: newestFirst([...own, ...snapshots.map(snapshotRow)]),
     changed: (older, newer) => all.changed(id, older, newer),
-    current: versions === undefined ? workflow : undefined,
+    current: workflow,
     url: own.length === 0 ? undefined : links.history(n8n.instance, id)
   } satisfies History
 })
@@ -114,21 +114,34 @@ const historyOfTable = Effect.fnUntraced(function*(name: string, error: Errors.N
 /** Time limit for comparing the versions, which are listed anyway. */
 const timeout = "20 seconds"
 
-const page = Effect.fnUntraced(function*({ changed, rows }: History, offset: number, limit: number) {
-  const lines = new Map<string, string>()
-  yield* Effect.forEach(
-    rows.slice(offset, offset + limit),
-    ({ source, version }, index) => {
-      const older = rows.slice(offset + index + 1).find((row) => row.source === source)
-      return older === undefined ? Effect.void : changed(older.version, version).pipe(
-        Effect.tap((line) => Effect.sync(() => lines.set(version, line))),
-        Effect.ignore
-      )
-    },
-    { concurrency: 4, discard: true }
-  ).pipe(Effect.timeoutOption(timeout))
-  return rows.slice(offset, offset + limit).map((row): Row => defined({ ...row, changed: lines.get(row.version) }))
-})
+const page = Effect.fnUntraced(
+  function*(id: string, { changed, current, rows }: History, offset: number, limit: number) {
+    const lines = new Map<string, string>()
+    const lineOf = Effect.fnUntraced(function*({ source, version }: Row, index: number) {
+      const like = (others: ReadonlyArray<Row>) => others.find((row) => row.source === source)?.version
+      // A snapshot was taken before an operation: what has changed since is what the operation did.
+      const [older, newer] = source === "snapshot"
+        ? [version, like(rows.slice(0, index).toReversed())]
+        : [like(rows.slice(index + 1)), version]
+      if (older === undefined) return undefined
+      if (newer !== undefined) return yield* changed(older, newer)
+      if (current === undefined) return undefined
+      const { workflow } = yield* Workflows.document(Reference.format(id, older), "id")
+      return yield* Turn.run(() => WorkflowDiff.lineSteps(workflow, current))
+    })
+    const shown = rows.slice(offset, offset + limit)
+    yield* Effect.forEach(
+      shown,
+      (row, index) =>
+        lineOf(row, offset + index).pipe(
+          Effect.tap((line) => Effect.sync(() => line === undefined ? undefined : lines.set(row.version, line))),
+          Effect.ignore
+        ),
+      { concurrency: 4, discard: true }
+    ).pipe(Effect.timeoutOption(timeout))
+    return shown.map((row): Row => defined({ ...row, changed: lines.get(row.version) }))
+  }
+)
 
 /** Lists n8n's own versions (2.x) together with the snapshots taken before our writes. */
 export const workflowHistory = Tool.make({
@@ -144,8 +157,6 @@ export const workflowHistory = Tool.make({
   output: Schema.Struct({
     id: Schema.String,
     versions: Schema.Array(Row),
-    /** Changes of the current workflow since the newest version, if it is not itself a version. */
-    changedSince: Schema.optionalKey(Schema.String),
     /** Address of n8n's own versions in the editor. */
     url: Schema.optionalKey(Schema.String)
   }),
@@ -155,24 +166,16 @@ export const workflowHistory = Tool.make({
       const history: History = place.kind === "n8n"
         ? yield* Effect.catchTag(historyOnN8n(id), "NotFoundError", (error) => historyOfTable(id, error))
         : yield* historyOfFile(id, place.path)
-      const { current, rows: [newest] } = history
-      const changedSince = current === undefined || newest === undefined
-        ? undefined
-        : yield* Workflows.document(Reference.format(id, newest.version), "id").pipe(
-          Effect.flatMap(({ workflow }) => Turn.run(() => WorkflowDiff.lineSteps(workflow, current))),
-          Effect.orElseSucceed(() => undefined)
-        )
       return {
-        versions: yield* page(history, offset, limit),
+        versions: yield* page(id, history, offset, limit),
         total: history.rows.length,
-        changedSince,
         url: history.url
       }
     }),
   totals: ({ total, versions }, { offset }) => parameters.totals("versions", offset + versions.length, total),
   next: ({ offset, ...rest }) => (path, count) =>
     path === "versions" ? Hints.call("workflow_history", { ...rest, offset: offset + count }) : undefined,
-  summarize: ({ changedSince, url, versions }, { id }) => defined({ id, versions, changedSince, url }),
+  summarize: ({ url, versions }, { id }) => defined({ id, versions, url }),
   message: ({ id, versions, ...rest }) => {
     const total = marksIn(rest).find(({ path }) => path === "versions")?.total
     return {

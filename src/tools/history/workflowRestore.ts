@@ -10,13 +10,14 @@ import * as Visible from "../../base/Visible.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isV1, N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
+import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Publication from "../../workflows/Publication.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import { formerSettings } from "../../workflows/store/FormerSettings.ts"
-import { Snapshots } from "../../workflows/store/Snapshots.ts"
+import type { Options, Patch } from "../../workflows/store/Outcome.ts"
+import { keepFile, Snapshots } from "../../workflows/store/Snapshots.ts"
 import { Versions } from "../../workflows/store/Versions.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import { fileOf, nounOf, placeOf } from "../../workflows/WorkflowPlace.ts"
@@ -34,9 +35,14 @@ const partsOf = (snapshot: Obj) => {
 const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
   const parts = partsOf(snapshot)
   const { name = id } = parts
-  const written = yield* (yield* WorkflowStore).create(
-    { ...parts, name: TestMark.isTaken(name) ? `Restored ${TestMark.originalName(name)}` : name },
-    { source: "stored", tags: Workflow.tagNames(snapshot) }
+  const written = yield* (yield* WorkflowStore).write(
+    { kind: "new" },
+    {
+      ...parts,
+      name: TestMark.isTaken(name) ? `Restored ${TestMark.originalName(name)}` : name,
+      tags: Workflow.tagNames(snapshot)
+    } as Patch,
+    { operation: "workflow_restore", source: "stored" }
   )
   const to = written.workflow.id
   const recreated = `'${id}' was deleted; it was recreated, unpublished, as '${to}'`
@@ -51,70 +57,66 @@ const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
   return { ...written, warnings: [recreated, ...callers, ...written.warnings] }
 })
 
-/** Reads the version and the current workflow, `undefined` if it was deleted, and selects the parts to restore. */
-const states = Effect.fnUntraced(function*(id: string, version: string) {
-  const { workflow: former } = yield* Versions.use((versions) => versions.read(id, version))
-  const current = yield* N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
-    Effect.catchTag("NotFoundError", () => Effect.succeed(undefined))
-  )
-  // n8n's versions contain only nodes, connections and groups.
-  const { connections, nodeGroups, nodes } = former
-  const parts: Obj = Reference.isSnapshot(version) ? partsOf(former) : defined({ nodes, connections, nodeGroups })
-  return { former, current, parts }
-})
-
-const restore = Effect.fnUntraced(function*(
+/** Writes the parts of a version; a snapshot also has the parts that n8n's versions lack. */
+const write = Effect.fnUntraced(function*(
   id: string,
   version: string,
-  { current, former, parts }: Effect.Success<ReturnType<typeof states>>
+  former: Workflow.Workflow,
+  options: Pick<Options, "dryRun" | "publish">
 ) {
-  const store = yield* WorkflowStore
-  if (current === undefined) return yield* recreate(id, former)
-  // The published version stays in production until the draft is published.
-  const options = { operation: "workflow_restore", source: "stored", isDraft: true } as const
-  if (!Reference.isSnapshot(version)) return yield* store.update(id, parts, options)
-  const tags = Workflow.tagNames(former)
-  const isRetagged = tags.toSorted().join("\n") !== [...Workflow.tagNames(current)].toSorted().join("\n")
-  const release = yield* N8nClient.use((n8n) => n8n.release)
-  const { settings, warnings } = formerSettings(current.settings, former["settings"], isV1(release))
-  const written = yield* store.update(id, { ...parts, settings }, { ...options, ...(isRetagged ? { tags } : {}) })
-  return { ...written, warnings: [...written.warnings, ...warnings] }
+  const isFirst = isV1(yield* N8nClient.use((n8n) => n8n.release))
+  const notes: Array<string> = []
+  const written = yield* WorkflowStore.use((store) =>
+    store.write({ kind: "n8n", id }, ({ settings: now }) => {
+      const { connections, nodeGroups, nodes } = former
+      if (!Reference.isSnapshot(version)) return Effect.succeed(defined({ nodes, connections, nodeGroups }) as Patch)
+      const { settings, warnings } = formerSettings(now, former["settings"], isFirst)
+      notes.splice(0, notes.length, ...warnings)
+      return Effect.succeed({ ...partsOf(former), settings, tags: Workflow.tagNames(former) } as Patch)
+    }, { operation: "workflow_restore", ...options })
+  )
+  return { ...written, warnings: [...written.warnings, ...notes] }
 })
 
 const whole = (id: string, version: string) =>
   Hints.call("workflow_diff", { a: id, b: Reference.format(id, version), node: "*" })
 
-const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) =>
-  current === undefined
-    ? "Nothing was written. The workflow was deleted: restoring recreates it, unpublished."
-    : !current.active
-    ? "Nothing was written."
-    : writesDrafts
-    ? "Nothing was written. Restoring makes a draft; the published version stays active."
-    : "Nothing was written. This n8n's API has no drafts: restoring takes effect immediately."
-
-const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, confirm: boolean, dryRun: boolean) {
-  const both = yield* states(id, version)
-  const { current, former, parts } = both
+const restoreOnN8n = Effect.fnUntraced(function*(
+  id: string,
+  version: string,
+  { confirm, dryRun, publish }: { readonly confirm: boolean; readonly dryRun: boolean; readonly publish: boolean }
+) {
+  const { workflow: former } = yield* Versions.use((versions) => versions.read(id, version))
+  const current = yield* N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
+    Effect.catchTag("NotFoundError", () => Effect.undefined)
+  )
   const { name } = current ?? former
-  if (dryRun) {
-    const n8n = yield* N8nClient
-    const release = yield* n8n.release
-    const before: Obj = current ?? { name, nodes: [], connections: {} }
-    const settings = { ...obj(before["settings"]), ...obj(parts["settings"]) }
-    const after = { ...before, ...parts, settings }
-    yield* preview(defined({ after, before: current }), n8n.getWorkflow)
+  const options = { dryRun, publish: publish ? "now" : "hold" } as const
+  if (dryRun && current === undefined) {
+    const after = partsOf(former)
+    yield* preview({ after }, (yield* N8nClient).getWorkflow)
     return {
       id,
       name,
-      active: current?.active ?? false,
-      hint: dryHint(current, writesDrafts(release)),
-      difference: yield* differences.view(before, after)
+      active: false,
+      hint: "Nothing was written. The workflow was deleted: restoring recreates it, unpublished.",
+      difference: yield* differences.view({ name, nodes: [], connections: {} }, after)
+    }
+  }
+  if (dryRun) {
+    const outcome = yield* write(id, version, former, options)
+    return {
+      ...writing.summarize(outcome, false, {
+        isDry: true,
+        hint: `Nothing was written. ${writing.hintOf(outcome, { isDry: true }) ?? ""}`
+      }),
+      difference: yield* differences.view(outcome.before, outcome.workflow)
     }
   }
   yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)
-  const written = yield* writing.withUrl(restore(id, version, both))
-  return writing.summarize(written, false, writing.draftHint(id, written))
+  const restoring = current === undefined ? recreate(id, former) : write(id, version, former, options)
+  const publishing = `${Hints.call("workflow_restore", { id, version, publish: true })}`
+  return writing.summarize(yield* writing.withUrl(restoring), false, { publishing, isWhole: true })
 })
 
 const restoreFile = Effect.fnUntraced(function*(
@@ -145,7 +147,7 @@ const restoreFile = Effect.fnUntraced(function*(
     }
   }
   yield* writing.requireConsent(confirm, `Restore version ${version} of the ${nounOf(located)} ${located}?`)
-  yield* files.save(path, () => Effect.succeed(text), Workflows.keepFile("workflow_restore"))
+  yield* files.save(path, () => Effect.succeed(text), keepFile("workflow_restore"))
   const { value } = yield* files.read(path)
   const { active, name } = obj(value) ?? {}
   return { id, name: str(name) ?? id, active: active === true }
@@ -181,6 +183,7 @@ export const workflowRestore = Tool.make({
     id: Schema.optionalKey(parameters.anyWorkflowId),
     version: Schema.optionalKey(parameters.required("Version", "From workflow_history.")),
     batch: parameters.optional(Schema.String, "Or plan of bulk_edit: undo it."),
+    publish: parameters.flag("All of it runs immediately."),
     dryRun: writing.dryRun,
     confirm: writing.confirm
   }),
@@ -191,7 +194,7 @@ export const workflowRestore = Tool.make({
     /** Changes that restoring would make, in the format of workflow_diff. */
     difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   }),
-  handler: ({ batch, confirm, dryRun, id, version }) =>
+  handler: ({ batch, confirm, dryRun, id, publish, version }) =>
     Effect.gen(function*() {
       if (batch !== undefined) {
         return id === undefined && version === undefined
@@ -202,7 +205,7 @@ export const workflowRestore = Tool.make({
       if (version === undefined) return yield* invalidBatch("version", "Version is required")
       const place = placeOf(id)
       const workflow = place.kind === "n8n"
-        ? yield* restoreOnN8n(id, version, confirm, dryRun)
+        ? yield* restoreOnN8n(id, version, { confirm, dryRun, publish })
         : yield* restoreFile(id, place.path, version, confirm, dryRun)
       return { workflow }
     }),

@@ -2,13 +2,15 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { truncated } from "../../answer/Truncated.ts"
+import type { N8nError } from "../../base/Errors.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import { MissingCredential, Problem } from "../../base/Problem.ts"
 import type { Findings } from "../../workflow/check/WorkflowProblems.ts"
+import type { Created } from "../../workflow/edit/WorkflowEdit.ts"
+import type { Options, Outcome } from "../../workflows/store/Outcome.ts"
+import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
-import * as Workflows from "../../workflows/Workflows.ts"
+import { placeOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "./Parameters.ts"
 import * as writing from "./Writing.ts"
 
@@ -25,12 +27,6 @@ export const position = parameters.optional(
 
 export const nodeParameters = (description: string) => Schema.optionalKey(writing.jsonObject(description))
 
-export const findingsFields = {
-  problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
-  /** Credentials that n8n needs before publishing; they are not problems. */
-  missingCredentials: Schema.optionalKey(Schema.Array(Schema.Struct({ ...MissingCredential.fields, ...truncated })))
-}
-
 export const findings = ({ missingCredentials, problems }: Findings) => ({
   problems,
   ...(missingCredentials.length === 0 ? {} : { missingCredentials })
@@ -43,55 +39,47 @@ export const outcomeFields = {
   /** Kind of place that the workflow's id refers to. */
   source: Schema.Literals(["n8n", "file", "draft"]),
   filePath: Schema.optionalKey(Schema.String),
-  versionId: Schema.optionalKey(Schema.String),
-  /** Whether the change of a published workflow is live. */
-  published: Schema.optionalKey(Schema.Boolean),
-  hint: Schema.optionalKey(Schema.String),
-  warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  ...writing.stateFields,
   workflowData: Schema.optionalKey(Schema.Json)
 }
 
-/** Result of an edit, with the names of the tools that are offered to the caller. */
-type Edited<A> = Workflows.Changed<A> & { readonly offered: ReadonlySet<string> }
+/** Outcome of an edit, with the names of the tools that are offered to the caller. */
+type Edited<A> = Outcome<A, Obj> & { readonly offered: ReadonlySet<string> }
 
-/** Tools that prove a change before it takes effect, on an n8n whose API has no drafts. */
-const provingFirst = ["workflow_save", "workflow_edit", "workflow_prove", "replace_workflow_from_file"] as const
-
-const outlookHint = ({ hasDrafts, published }: Workflows.Outlook, offered: ReadonlySet<string>) =>
-  published === undefined
-    ? "The workflow is not published: nothing would run."
-    : published
-    ? `The change would take effect immediately.${
-      hasDrafts || !provingFirst.every((name) => offered.has(name))
-        ? ""
-        : " To prove it first: workflow_save to a file, workflow_edit and workflow_prove the file, then replace_workflow_from_file."
-    }`
-    : "The change would wait as a draft; publish: true makes it live."
-
-export const outcome = <A>(
-  { made = [], offered, outlook, path, place, workflow, written }: Edited<A>,
-  raw = false
-) => {
-  const warnings = [...made, ...written === undefined ? [] : [written]].flatMap((each) => each.warnings)
+export const outcome = <A>(edited: Edited<A>, { dryRun, raw = false }: { dryRun?: boolean; raw?: boolean }) => {
+  const { made, offered, place, workflow } = edited
   return defined({
     source: place.kind,
-    filePath: path,
-    versionId: written?.workflow.versionId ?? undefined,
-    published: (written ?? outlook)?.published,
-    hint: outlook !== undefined
-      ? outlookHint(outlook, offered)
-      : place.kind === "n8n" && written !== undefined
-      ? writing.draftHint(place.id, written, offered.has("workflow_prove"))
-      : undefined,
-    warnings: warnings.length === 0 ? undefined : warnings,
+    filePath: place.kind === "n8n" ? undefined : place.path,
+    ...writing.state(edited, { offered, isDry: dryRun }),
     created: made.length === 0 ? undefined : made.map(({ active, id, name }) => ({ id, name, active })),
     workflowData: raw ? workflow as Schema.Json : undefined
   })
 }
 
-export const change = <A, R>(...args: Parameters<typeof Workflows.change<A, R>>) =>
+interface EditOptions extends Omit<Options, "publish"> {
+  readonly publish?: boolean | undefined
+}
+
+/** Changes a workflow; on n8n the nodes of a published one wait as a draft, unless the result is to be published. */
+export const change = <A extends { readonly workflow: Obj; readonly created?: ReadonlyArray<Created> }, R>(
+  id: string,
+  { publish, ...options }: EditOptions,
+  make: (before: Obj) => Effect.Effect<A, N8nError, R>
+) =>
   Effect.zipWith(
-    Workflows.change(...args),
+    WorkflowStore.use((store) =>
+      store.write(
+        placeOf(id),
+        (before: Obj) =>
+          Effect.map(make(before), (result) => ({
+            patch: WorkflowEdit.patchOf(before, result.workflow),
+            created: result.created ?? [],
+            result
+          })),
+        { ...options, publish: publish === true ? "valid" : "draft" }
+      )
+    ),
     Effect.all([Tool.CurrentTools, Tool.Withheld]),
     (changed, [tools, withheld]): Edited<A> => ({
       ...changed,
@@ -99,14 +87,5 @@ export const change = <A, R>(...args: Parameters<typeof Workflows.change<A, R>>)
     })
   )
 
-export const edit = (
-  id: string,
-  operations: ReadonlyArray<WorkflowEdit.Operation>,
-  options: Workflows.ChangeOptions
-) =>
-  change(id, options, (workflow: Obj) =>
-    Effect.map(WorkflowEdit.apply(workflow, operations), (result) => ({
-      workflow: result.workflow,
-      created: result.created,
-      result
-    })))
+export const edit = (id: string, operations: ReadonlyArray<WorkflowEdit.Operation>, options: EditOptions) =>
+  change(id, options, (before) => WorkflowEdit.apply(before, operations))

@@ -2,45 +2,60 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
+import { truncated } from "../../answer/Truncated.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import type * as Errors from "../../base/Errors.ts"
-import { defined, type Obj } from "../../base/Json.ts"
+import { defined, type Obj, str } from "../../base/Json.ts"
+import { MissingCredential, Problem } from "../../base/Problem.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as links from "../../n8n/Links.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Dependent } from "../../workflows/Publication.ts"
-import * as ReferenceProblems from "../../workflows/ReferenceProblems.ts"
-import type { Written } from "../../workflows/store/WorkflowStore.ts"
+import { isLive, type Outcome } from "../../workflows/store/Outcome.ts"
 import * as parameters from "./Parameters.ts"
+
+/** State on n8n after a write, for all writing tools. */
+export const stateFields = {
+  versionId: Schema.optionalKey(Schema.String),
+  /** Whether the change of a published workflow is live; otherwise it is a draft. */
+  published: Schema.optionalKey(Schema.Boolean),
+  /** Parts that took effect immediately, although the nodes wait as a draft. */
+  inForce: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Changes that were not written, since they would have taken effect immediately. */
+  held: Schema.optionalKey(Schema.Array(Schema.String)),
+  hint: Schema.optionalKey(Schema.String),
+  warnings: Schema.optionalKey(Schema.Array(Schema.String))
+}
+
+export const findingsFields = {
+  problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+  /** Credentials that n8n needs before publishing; they are not problems. */
+  missingCredentials: Schema.optionalKey(Schema.Array(Schema.Struct({ ...MissingCredential.fields, ...truncated })))
+}
 
 /** Answer of a write; `raw` adds the workflow as n8n returned it. */
 export const Output = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   active: Schema.Boolean,
-  versionId: Schema.optionalKey(Schema.String),
   changed: Schema.optionalKey(Schema.String),
-  /** Whether the change of a published workflow is live; otherwise it is a draft. */
-  published: Schema.optionalKey(Schema.Boolean),
-  hint: Schema.optionalKey(Schema.String),
-  warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  ...stateFields,
+  /** Errors that the write brought. */
+  problems: Schema.optionalKey(findingsFields.problems),
+  missingCredentials: findingsFields.missingCredentials,
   url: Schema.optionalKey(Schema.String),
   workflow: Schema.optionalKey(Schema.Json)
 })
+
+type Written = Outcome<unknown>
 
 export const withUrl = <A extends Written, R>(write: Effect.Effect<A, Errors.N8nError, R>) =>
   Effect.gen(function*() {
     const written = yield* write
     return { ...written, url: links.workflow((yield* N8nClient).instance, written.workflow.id) }
-  })
-
-/** Warns of what the written workflow refers to and this n8n lacks, so that it would fail. */
-export const warnReferences = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
-  Effect.gen(function*() {
-    const written = yield* write
-    const [faults = []] = yield* ReferenceProblems.warnings([written.workflow], true)
-    return { ...written, warnings: [...written.warnings, ...faults] }
   })
 
 const maxDuplicates = 25
@@ -57,7 +72,7 @@ const duplicates = ({ id, name }: Written["workflow"]) =>
 
 /** Warns if a new workflow has the name of an existing one; `overwrite` makes the call that writes to that one. */
 export const warnDuplicateName =
-  (overwrite: (id: string) => string) => <R>(create: Effect.Effect<Written, Errors.N8nError, R>) =>
+  (overwrite: (id: string) => string) => <A extends Written, R>(create: Effect.Effect<A, Errors.N8nError, R>) =>
     Effect.gen(function*() {
       const written = yield* create
       const [id, ...others] = yield* duplicates(written.workflow)
@@ -68,23 +83,58 @@ export const warnDuplicateName =
       return { ...written, warnings: [...written.warnings, warning] }
     })
 
-const resetHint = "The draft equals the published version again; the live version did not change."
+/** Tools that prove a change before it takes effect, on an n8n whose API has no drafts. */
+const provingFirst = ["workflow_save", "workflow_edit", "workflow_prove", "replace_workflow_from_file"] as const
 
-/** Hint that says which version runs after a change that is not published automatically. */
-export const draftHint = (
-  id: string,
-  { changed, isReset, published }: Pick<Written, "changed" | "isReset" | "published">,
-  canProve = false
-): string | undefined =>
-  isReset === true
-    ? resetHint
-    : published === undefined || published && changed === "nothing"
-    ? undefined
-    : published
-    ? "The change is live."
-    : `The published version still runs: ${
-      canProve ? `workflow_prove(workflowId: '${id}') replays recorded runs on the draft, ` : ""
-    }activate_workflow(id: '${id}') publishes the change.`
+/** Means of a caller to publish or prove a change. */
+export interface Means {
+  /** Names of the tools that the caller has; none says nothing about them. */
+  readonly offered?: ReadonlySet<string> | undefined
+  /** Call that writes what was held back, and publishes. */
+  readonly publishing?: string | undefined
+  /** Whether the whole workflow was written, so that nothing of an earlier draft is left. */
+  readonly isWhole?: boolean | undefined
+  readonly isDry?: boolean | undefined
+}
+
+const foreseen = ({ hasDrafts, inForce, state }: Outcome<unknown, Obj>, { offered = new Set() }: Means) => {
+  const first = inForce.length === 0 ? "" : ` Immediately: ${inForce.join(", ")}.`
+  if (state === "unpublished") return "The workflow is not published: nothing would run."
+  if (state === "draft") return `The change would wait as a draft; publish: true makes it live.${first}`
+  const canProve = !hasDrafts && provingFirst.every((name) => offered.has(name))
+  return `The change would take effect immediately.${
+    canProve
+      ? " To prove it first: workflow_save to a file, workflow_edit and workflow_prove the file, then replace_workflow_from_file."
+      : ""
+  }`
+}
+
+/** Hint that says which part of a change of a published workflow runs, and what publishes the rest. */
+export const hintOf = (outcome: Outcome<unknown, Obj>, means: Means = {}): string | undefined => {
+  const { before, changed, held, inForce, isReset, place, state } = outcome
+  if (place.kind !== "n8n" || state === undefined) return undefined
+  if (means.isDry === true) return foreseen(outcome, means)
+  const { id } = place
+  const publish = held.length > 0 && means.publishing !== undefined
+    ? means.publishing
+    : `activate_workflow(id: '${id}')`
+  const prove = means.offered?.has("workflow_prove") === true
+    ? `workflow_prove(workflowId: '${id}') replays recorded runs on the draft, `
+    : ""
+  const foreign = means.isWhole !== true && Workflow.hasDraft(before as Workflow.Workflow)
+  return ItemView.joinNotes([
+    isReset && "The draft equals the published version again; the live version did not change.",
+    inForce.length > 0 && `In force now: ${inForce.join(", ")}; the nodes wait as a draft.`,
+    held.length > 0 &&
+    `Not written, since it would take effect immediately: held.${state === "draft" ? "" : ` ${publish} writes it.`}`,
+    state === "draft" && (foreign
+      ? `There is an unpublished draft, perhaps with someone else's changes. ${prove}${publish} publishes all of it.`
+      : `The published version still runs: ${prove}${publish} publishes the change.`),
+    state === "live" && !isReset && before["active"] === true && changed !== "nothing" && "The change is live.",
+    state === "live" && !isReset && Workflow.hasDraft(outcome.workflow as Workflow.Workflow) &&
+    `An unpublished draft waits: ${publish} publishes it.`
+  ])
+}
 
 /** Hint that names the published workflows that need this one; `undefined` if there are none. */
 export const dependentsHint = (dependents: ReadonlyArray<Dependent> | undefined): string | undefined => {
@@ -95,31 +145,46 @@ export const dependentsHint = (dependents: ReadonlyArray<Dependent> | undefined)
   return `Published workflows still need it: ${names}${dependents.length > 5 ? `: ${all} lists them` : ""}.`
 }
 
-const foreignDraft = (id: string, { isReset, published }: Written) =>
-  isReset === true
-    ? resetHint
-    : published === false
-    ? `There is an unpublished draft, perhaps with someone else's changes. activate_workflow(id: '${id}') publishes all of it.`
-    : undefined
+const nonEmpty = <A>(all: ReadonlyArray<A>) => all.length === 0 ? undefined : all
 
+/** The parts of an answer that say what n8n has after a write. */
+export const state = (outcome: Outcome<unknown, Obj>, means: Means = {}) => {
+  const { held, inForce, made, place, warnings, workflow } = outcome
+  return defined({
+    versionId: place.kind === "n8n" && means.isDry !== true ? str(workflow["versionId"]) : undefined,
+    published: isLive(outcome),
+    inForce: nonEmpty(inForce),
+    held: nonEmpty(held),
+    hint: hintOf(outcome, means),
+    warnings: nonEmpty([...made.flatMap((each) => each.warnings), ...warnings])
+  })
+}
+
+/** The answer of a write on n8n. */
 export const summarize = (
-  written: Written & { readonly url: string },
+  written: Written & { readonly url?: string },
   raw: boolean,
-  hint = foreignDraft(written.workflow.id, written)
+  means: Means & { readonly hint?: string | undefined } = {}
 ): typeof Output.Type => {
-  const { changed, published, url, warnings, workflow } = written
+  const { changed, missingCredentials, problems, url, workflow } = written
   return defined({
     id: workflow.id,
     name: workflow.name,
     active: workflow.active,
-    versionId: workflow.versionId ?? undefined,
     changed,
-    published,
-    hint,
-    warnings: warnings.length === 0 ? undefined : warnings,
+    ...state(written, means),
+    ...("hint" in means ? { hint: means.hint } : {}),
+    problems: nonEmpty(problems.filter(({ severity }) => severity === "error")),
+    missingCredentials: nonEmpty(missingCredentials),
     url,
     workflow: raw ? withoutCopies({ ...workflow }) as Schema.Json : undefined
   })
+}
+
+/** The answer of a creation, which changes nothing that was there. */
+export const created = (written: Written & { readonly url?: string }, raw: boolean): typeof Output.Type => {
+  const { changed: _, hint: __, ...answer } = summarize(written, raw)
+  return answer
 }
 
 /** Workflow without n8n's copies of its published version and its owners. */

@@ -19,6 +19,8 @@ const Entry = Schema.Struct({
   changed: Schema.optionalKey(Schema.String),
   /** Whether the pushed version of a published workflow is live. */
   published: Schema.optionalKey(Schema.Boolean),
+  /** Changes that were not written, since they would have taken effect immediately. */
+  held: Schema.optionalKey(Schema.Array(Schema.String)),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Whether the file was not written because of literal secrets. */
   refused: Schema.optionalKey(Schema.Boolean),

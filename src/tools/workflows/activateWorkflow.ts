@@ -10,12 +10,15 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const hintOf = ({ changed, former, hasDraft, published, upcoming, workflow: { id } }: Publication.Published) => {
+const hintOf = (
+  { changed, former, hasDraft, isWritten, upcoming, workflow: { id } }: Publication.Published
+) => {
   const publish = (version?: string) => Hints.call("activate_workflow", { id: Reference.format(id, version) })
   const open = upcoming?.open ?? []
   return ItemView.joinNotes([
-    changed !== undefined && former !== undefined && `${publish(former)} takes this back.`,
-    published === true && hasDraft && `The newer draft stays unpublished: ${publish()} publishes it.`,
+    !isWritten && "It ran already; nothing was done.",
+    changed !== "nothing" && former !== undefined && `${publish(former)} takes this back.`,
+    hasDraft && `The newer draft stays unpublished: ${publish()} publishes it.`,
     open.length > 0 && `Not in nextRuns: ${Visible.line(Rows.listed(open, 3, "; "))}.`,
     upcoming?.timeZone === "unknown" && open.length > 0 && "settings.timezone sets the time zone."
   ])
@@ -42,9 +45,13 @@ export const activateWorkflow = Tool.make({
   handler: ({ id, ...labels }) => writing.withUrl(Publication.publish(id, labels)),
   summarize: (published) =>
     defined({
-      ...writing.summarize(published, false, hintOf(published)),
+      ...writing.summarize(published, false, { hint: hintOf(published) }),
+      changed: published.isWritten && published.changed === "nothing" ? undefined : published.changed,
       nextRuns: published.upcoming?.starts.length === 0 ? undefined : published.upcoming?.starts,
       timeZone: published.upcoming?.timeZone
     }),
-  message: ({ id }) => ({ en: `Published workflow '${id}'`, ja: "ワークフローを有効化しました" })
+  message: ({ changed, id }) => ({
+    en: changed === "nothing" ? `Workflow '${id}' was published already` : `Published workflow '${id}'`,
+    ja: "ワークフローを有効化しました"
+  })
 })

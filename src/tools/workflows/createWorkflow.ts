@@ -26,19 +26,16 @@ export const createWorkflow = Tool.make({
     raw: writing.raw
   }),
   output: writing.Output,
-  handler: ({ active, folder, project, raw: _, tags, ...workflow }) =>
+  handler: ({ active, folder, project, raw: _, ...workflow }) =>
     WorkflowStore.use((store) =>
-      store.create(workflow, {
-        source: "caller",
-        active,
-        tags,
-        place: defined({ projectId: project, parentFolderId: folder })
+      store.write({ kind: "new", ...defined({ projectId: project, parentFolderId: folder }) }, workflow, {
+        operation: "create_workflow",
+        publish: active === true ? "now" : "keep"
       })
     ).pipe(
-      writing.warnReferences,
       writing.warnDuplicateName((id) => `update_workflow(id: '${id}', nodes: […], connections: {…})`),
       writing.withUrl
     ),
-  summarize: (written, { raw }) => writing.summarize(written, raw),
+  summarize: (written, { raw }) => writing.created(written, raw),
   message: ({ id }) => ({ en: `Created workflow '${id}'`, ja: "ワークフローを作成しました" })
 })

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
 import * as Publication from "../../workflows/Publication.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
@@ -15,6 +16,13 @@ export const deactivateWorkflow = Tool.make({
   input: Schema.Struct({ id: parameters.workflowId }),
   output: writing.Output,
   handler: ({ id }) => writing.withUrl(Publication.unpublish(id)),
-  summarize: (written) => writing.summarize(written, false, writing.dependentsHint(written.dependents)),
-  message: ({ id }) => ({ en: `Unpublished workflow '${id}'`, ja: "ワークフローを無効化しました" })
+  summarize: (written) =>
+    defined({
+      ...writing.summarize(written, false, { hint: writing.dependentsHint(written.dependents) }),
+      changed: written.isWritten ? undefined : written.changed
+    }),
+  message: ({ changed, id }) => ({
+    en: changed === undefined ? `Unpublished workflow '${id}'` : `Workflow '${id}' was not published`,
+    ja: "ワークフローを無効化しました"
+  })
 })

@@ -32,7 +32,7 @@ const Output = Schema.Struct({
   name: Schema.String,
   active: Schema.Boolean,
   nodeCount: Schema.Int,
-  tags: Schema.Array(Schema.String),
+  tags: Schema.optionalKey(Schema.Array(Schema.String)),
   versionId: Schema.optionalKey(Schema.String),
   isArchived: Schema.optionalKey(Schema.Boolean),
   /** Whether it has changed since it was published; the published version runs. */
@@ -83,7 +83,7 @@ export const getWorkflow = Tool.make({
   handler: ({ id, nodes, offset, raw }) =>
     Effect.gen(function*() {
       const { instance } = yield* N8nClient
-      const { notes, place, version, workflow } = yield* Workflows.read(id)
+      const { current, notes, place, version, workflow } = yield* Workflows.read(id)
       const graph = Graph.make(workflow.connections)
       const chosen = nodes !== undefined ? yield* pick(id, workflow, nodes) : raw ? workflow.nodes : []
       return {
@@ -91,6 +91,7 @@ export const getWorkflow = Tool.make({
         workflow,
         place,
         notes,
+        current,
         page: chosen.slice(offset),
         url: Reference.url(instance, place, version),
         namesOf: yield* OutputNames.forNodes(chosen.length > 0 ? Graph.withPorts(graph, workflow.nodes) : [])
@@ -101,7 +102,7 @@ export const getWorkflow = Tool.make({
     after: (count) => ({ ...rest, page: page.slice(0, count) })
   }),
   totals: ({ page }) => ({ nodes: page.length }),
-  summarize: ({ graph, namesOf, notes, page, place, url, workflow }, { id, nodes, raw }) => {
+  summarize: ({ current, graph, namesOf, notes, page, place, url, workflow }, { id, nodes, raw }) => {
     const links = nodes === undefined
       ? page.flatMap(({ name }) => graph.out(name))
       : Graph.around(graph, page.map(({ name }) => name))
@@ -110,7 +111,7 @@ export const getWorkflow = Tool.make({
       name: workflow.name,
       active: workflow.active,
       nodeCount: workflow.nodes.length,
-      tags: Workflow.tagNames(workflow),
+      tags: current === undefined ? Workflow.tagNames(workflow) : undefined,
       versionId: workflow.versionId ?? undefined,
       isArchived: workflow.isArchived === true || undefined,
       hasUnpublishedChanges: Workflow.hasDraft(workflow) || undefined,
@@ -125,7 +126,7 @@ export const getWorkflow = Tool.make({
         ? page.map(summaryOf)
         : undefined,
       connections: raw || nodes !== undefined ? Graph.simplify(graph, links, workflow.nodes, namesOf) : undefined,
-      settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
+      settings: raw && current === undefined ? (workflow.settings ?? {}) as Schema.Json : undefined
     })
   },
   budget: ({ nodes }, { id, textFrom }) => ({

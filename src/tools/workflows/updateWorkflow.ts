@@ -29,19 +29,16 @@ export const updateWorkflow = Tool.make({
     raw: writing.raw
   }),
   output: writing.Output,
-  handler: ({ active, connections, expectedVersionId, id, name, nodes, settings, tags }) => {
-    const write = WorkflowStore.use((store) =>
-      store.update(id, defined({ name, nodes, connections, settings }), {
-        operation: "update_workflow",
-        source: "caller",
-        active,
-        tags,
-        expectedVersionId
-      })
-    )
-    const mayRefer = nodes !== undefined || settings !== undefined || active === true
-    return writing.withUrl(mayRefer ? writing.warnReferences(write) : write)
-  },
+  handler: ({ active, connections, expectedVersionId, id, name, nodes, settings, tags }) =>
+    writing.withUrl(
+      WorkflowStore.use((store) =>
+        store.write({ kind: "n8n", id }, defined({ name, nodes, connections, settings, tags }), {
+          operation: "update_workflow",
+          publish: active === undefined ? "keep" : active ? "now" : "never",
+          expected: expectedVersionId
+        })
+      )
+    ),
   summarize: (written, { raw }) => writing.summarize(written, raw),
   message: ({ id }) => ({ en: `Updated workflow '${id}'`, ja: "ワークフローを更新しました" })
 })

@@ -6,7 +6,7 @@
 export type { Difference, Field } from "../../base/Difference.ts"
 export { type Document, make, type NodeDiff, plainName, type WorkflowDiff } from "./changes.ts"
 export { unchanged } from "./changes.ts"
-export { around, changedFields, line, lines, restFields, step, summary } from "./lines.ts"
+export { around, changedFields, isOfVersion, line, lines, parts, restFields, step, summary } from "./lines.ts"
 export { type FieldView, isSame, type NodeView, type PortName, type View, view } from "./view.ts"
 /** @internal */
 export { steps } from "./changes.ts"

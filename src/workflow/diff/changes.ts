@@ -3,7 +3,7 @@ import * as Difference from "../../base/Difference.ts"
 import { canonical, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
+import { namedNodes, nameOf, tagNames } from "../../n8n/model/Workflow.ts"
 import * as Graph from "../Graph.ts"
 
 /** Workflow of any origin; parts that are not in n8n's form are not compared. */
@@ -34,7 +34,7 @@ export interface WorkflowDiff {
   readonly rest?: ReadonlyArray<Difference.Difference>
 }
 
-const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups"] as const
+const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups", "tags"] as const
 
 export const content = ({ name: _, position: __, ...rest }: Obj): Obj => rest
 
@@ -136,11 +136,14 @@ const isEmpty = (value: unknown) =>
 
 const pick = (workflow: Document, names: ReadonlyMap<string, string>): Obj =>
   Object.fromEntries(
-    restKeys.flatMap((key) =>
-      isEmpty(workflow[key])
-        ? []
-        : [[key, key === "pinData" ? renameKeys(workflow[key], names) : workflow[key]]]
-    )
+    restKeys.flatMap((key) => {
+      const value = key === "pinData"
+        ? renameKeys(workflow[key], names)
+        : key === "tags"
+        ? tagNames(workflow).toSorted()
+        : workflow[key]
+      return isEmpty(value) ? [] : [[key, value]]
+    })
   )
 
 const without = (links: ReadonlyArray<Connections.Link>, others: ReadonlyArray<Connections.Link>) => {

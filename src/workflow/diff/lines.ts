@@ -19,15 +19,39 @@ const fieldNames = (differences: NodeDiff["value"]) => [
   )
 ]
 
+const fieldsBetween = (before: unknown, after: unknown, path: string) =>
+  Difference.fields(Difference.between(before, after), path)
+
+/** Changed fields of the workflow itself, not redacted; each setting by itself, also if there were none. */
+export const restFields = ({ rest }: Pick<WorkflowDiff, "rest">): ReadonlyArray<Difference.Field> =>
+  Difference.fields(rest ?? []).flatMap((field) =>
+    field.path === "settings" ? fieldsBetween(field.before ?? {}, field.after ?? {}, "settings") : [field]
+  )
+
+/** Parts of the workflow itself that differ, each setting by itself: `name`, `settings.timezone`, `tags`. */
+export const parts = (diff: Pick<WorkflowDiff, "rest">): ReadonlyArray<string> => [
+  ...new Set(
+    restFields(diff).map(({ path }) => {
+      const [top = path, key = ""] = JsonPath.parse(path) ?? []
+      return top === "settings" ? JsonPath.member(top, key) : String(top)
+    })
+  )
+]
+
+/** Whether anything differs that n8n's versions hold: nodes, connections, node groups. */
+export const isOfVersion = (diff: WorkflowDiff): boolean =>
+  diff.nodes.length + diff.links.added.length + diff.links.removed.length > 0 || parts(diff).includes("nodeGroups")
+
 /**
  * Differences in one line, such as `added 'Slack', changed 'Net amount' (jsCode), 2 connections`, or `nothing`. More
  * than `most` nodes with the same kind of change are counted.
  */
-export const line = ({ links, nodes, rest }: WorkflowDiff, most = 3): string => {
+export const line = (diff: WorkflowDiff, most = 3): string => {
+  const { links, nodes } = diff
   const named = (change: NodeDiff["change"]) => nodes.filter((node) => node.change === change)
   const changed = named("changed").filter(({ value }) => fieldNames(value).length > 0)
   const count = links.added.length + links.removed.length
-  const parts = [
+  const all = [
     ...(["added", "removed"] as const).flatMap((change) => {
       const those = named(change)
       return those.length === 0 ? [] : [`${change} ${Rows.names(those.map(({ name }) => name), most)}`]
@@ -37,10 +61,10 @@ export const line = ({ links, nodes, rest }: WorkflowDiff, most = 3): string => 
       ? [`changed ${changed.length} nodes`]
       : changed.map(({ name, value }) => `changed '${name}' (${fieldNames(value).slice(0, 3).join(", ")})`),
     ...count === 0 ? [] : [counted(count, "connection")],
-    ...fieldNames(rest)
+    ...parts(diff)
   ]
   const moved = named("moved").length
-  return parts.length > 0 ? parts.join(", ") : moved > 0 ? `moved ${counted(moved, "node")}` : "nothing"
+  return all.length > 0 ? all.join(", ") : moved > 0 ? `moved ${counted(moved, "node")}` : "nothing"
 }
 
 const asText = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value) ?? ""
@@ -65,9 +89,6 @@ export const around = (before: unknown, after: unknown, room = 160): string => {
   }
 }
 
-const fieldsBetween = (before: unknown, after: unknown, path: string) =>
-  Difference.fields(Difference.between(before, after), path)
-
 /** Changed fields of two values by path; of what is redacted it shows only that it differs. */
 const shownFields = (before: unknown, after: unknown, path: string): ReadonlyArray<Difference.Field> =>
   Difference.changes(Redact.whole(before), Redact.whole(after), path).map(({ path, shown }) => {
@@ -84,12 +105,6 @@ const nodeIn = (workflow: Document, name: string) => namedNodes(workflow).find((
 /** Changed fields of a node, redacted by their paths. */
 export const changedFields = (before: Document, after: Document, { formerName, name }: NodeDiff) =>
   shownFields(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "")
-
-/** Changed fields of the workflow itself, not redacted; each setting by itself, also if there were none. */
-export const restFields = ({ rest }: WorkflowDiff): ReadonlyArray<Difference.Field> =>
-  Difference.fields(rest ?? []).flatMap((field) =>
-    field.path === "settings" ? fieldsBetween(field.before ?? {}, field.after ?? {}, "settings") : [field]
-  )
 
 const detail = (before: Document, after: Document, { formerName, name }: NodeDiff) => {
   const all = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)))

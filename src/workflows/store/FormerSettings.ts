@@ -1,8 +1,20 @@
 /** Settings of an earlier state of a workflow, as a write restores them. */
-import { type Obj, obj, without } from "../../base/Json.ts"
+import { equals, type Obj, obj, without } from "../../base/Json.ts"
 
-/** Values that n8n takes as "not set". */
-const unset: Obj = { errorWorkflow: "DEFAULT", timezone: "DEFAULT", executionTimeout: -1 }
+/** Values that n8n takes, and that mean the same as a setting that is not set. */
+const unset: Obj = {
+  errorWorkflow: "DEFAULT",
+  timezone: "DEFAULT",
+  executionTimeout: -1,
+  executionOrder: "v0",
+  callerPolicy: "workflowsFromSameOwner",
+  callerIds: "",
+  availableInMCP: false,
+  timeSavedMode: "fixed",
+  timeSavedPerExecution: 0,
+  redactionPolicy: "none",
+  customTelemetryTags: []
+}
 
 /** n8n's defaults of settings that its API cannot unset. */
 const defaults: Obj = {
@@ -12,8 +24,10 @@ const defaults: Obj = {
   saveManualExecutions: true
 }
 
-export const isUnset = (value: unknown): boolean =>
-  value === undefined || value === "DEFAULT" || value === "" || value === -1
+/** Whether a value means that a setting is not set; with its key, also the value that only this setting has then. */
+export const isUnset = (value: unknown, key = ""): boolean =>
+  value === undefined || value === "DEFAULT" || value === "" || value === -1 ||
+  Object.hasOwn(unset, key) && equals(value, unset[key])
 
 const sentence = (keys: ReadonlyArray<string>, text: string) => keys.length === 0 ? [] : [`${text}: ${keys.join(", ")}`]
 
@@ -22,7 +36,7 @@ const sentence = (keys: ReadonlyArray<string>, text: string) => keys.length === 
  */
 export const formerSettings = (now: unknown, former: unknown, isV1: boolean) => {
   const settings = obj(former) ?? {}
-  const added = Object.keys(without(obj(now) ?? {}, (value, key) => settings[key] !== undefined || isUnset(value)))
+  const added = Object.keys(without(obj(now) ?? {}, (value, key) => settings[key] !== undefined || isUnset(value, key)))
   const among = (values: Obj) => added.filter((key) => Object.hasOwn(values, key))
   // n8n 1 takes "DEFAULT" for the id of an error workflow.
   const values: Obj = { ...unset, ...isV1 ? { errorWorkflow: "" } : {}, ...defaults }

@@ -6,14 +6,16 @@ import * as Schedule from "effect/Schedule"
 import type { Hint } from "../../base/Advice.ts"
 import * as Deadline from "../../base/Deadline.ts"
 import * as Errors from "../../base/Errors.ts"
-import { equals, type Obj } from "../../base/Json.ts"
+import { equals, type Obj, obj } from "../../base/Json.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { hasStatus, N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
+import { hasStatus, isV1, N8nClient, type VersionLabels } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as Schedules from "../../workflow/Schedules.ts"
 import * as Webhooks from "../../workflow/Webhooks.ts"
+import { formerSettings } from "./FormerSettings.ts"
+import type { Patch } from "./Outcome.ts"
 
 /** Milliseconds within which publishing and unpublishing take effect, mostly within a second. */
 const settlingMillis = 10_000
@@ -154,8 +156,8 @@ const warningsOf = (all: ReadonlyArray<Webhook> | undefined): ReadonlyArray<stri
 export const isCounted = (node: Workflow.Node) =>
   node.disabled !== true && Workflow.isTrigger(node) && !/\.(executeWorkflow|error|manual\w*)Trigger$/.test(node.type)
 
-/** Warns of schedules with which n8n 2.x publishes a workflow that it never starts by them. */
-const scheduleWarnings = (workflow: Workflow.Workflow, after: number) => {
+/** Warnings of schedules with which n8n 2.x publishes a workflow that it never starts by them. */
+export const scheduleWarnings = (workflow: Workflow.Workflow, after: number) => {
   const running = Workflow.running(workflow) ?? workflow
   const never = Schedules.upcoming(running, { after, count: 1, isV1: false })?.never ?? []
   return never.length === 0
@@ -243,26 +245,39 @@ export const waitingVersion = (workflow: Workflow.Workflow): string | undefined 
 /** Publishes a workflow: if it is published already, exactly the draft that was read. */
 export const publishedWaiting = (workflow: Workflow.Workflow) => published(workflow, waitingVersion(workflow))
 
-const asBefore = (before: Workflow.Workflow, patch: Obj): Obj => ({
-  settings: Workflow.settingsToName(before),
+/** Body that puts back the parts of a patch; what was not set gets the value that means so. */
+const asBefore = (before: Workflow.Workflow, patch: Patch, isFirst: boolean): Obj => ({
   ...Object.fromEntries(
-    Object.keys(patch).filter((key) => before[key] !== undefined).map((key) => [key, before[key]])
+    Object.keys(patch).flatMap((key) => {
+      const value = before[key] ?? cleared[key]
+      return value === undefined ? [] : [[key, value]]
+    })
   ),
+  settings: patch.settings === undefined
+    ? Workflow.settingsToName(before)
+    : formerSettings({ ...obj(before.settings), ...patch.settings }, before.settings, isFirst).settings,
   name: before.name,
   nodes: before.nodes,
   connections: before.connections
 })
 
+const cleared: Obj = { description: "", nodeGroups: [], pinData: {} }
+
 /**
  * Reverts a refused change. n8n 1.x stores a change that leaves an active workflow without a trigger, and deactivates
  * the workflow, before it refuses the change.
  */
-export const takeBack = Effect.fnUntraced(function*(before: Workflow.Workflow, patch: Obj, error: Errors.ApiError) {
+export const takeBack = Effect.fnUntraced(function*(
+  before: Workflow.Workflow,
+  patch: Patch,
+  error: Errors.ApiError
+) {
   const n8n = yield* N8nClient
+  const isFirst = isV1(yield* n8n.release)
   const now = yield* n8n.getWorkflow(before.id)
   if (now.active === before.active && equals(now.nodes, before.nodes)) return yield* error
   yield* puttingBack(
-    Effect.andThen(n8n.putWorkflow(before.id, asBefore(before, patch)), n8n.publishWorkflow(before.id))
+    Effect.andThen(n8n.putWorkflow(before.id, asBefore(before, patch, isFirst)), n8n.publishWorkflow(before.id))
   )
   return yield* Errors.withDetails(error, `${error.reason.details}. The workflow was reverted, and is active`)
 })
@@ -271,29 +286,33 @@ export const takeBack = Effect.fnUntraced(function*(before: Workflow.Workflow, p
 export const publishOrPutBack = Effect.fnUntraced(function*(
   before: Workflow.Workflow,
   after: Workflow.Workflow,
-  patch: Obj
+  patch: Patch
 ) {
   const n8n = yield* N8nClient
+  const isFirst = isV1(yield* n8n.release)
   const refused = (error: Errors.ApiError, outcome: string, hint: Hint) =>
     Errors.withDetails(error, `${error.reason.details}. ${outcome}`, hint)
   return yield* published(before, before.active ? after.versionId ?? undefined : undefined).pipe(
-    Effect.catchTag("ApiError", (error) =>
-      puttingBack(n8n.putWorkflow(after.id, asBefore(before, patch))).pipe(
-        Effect.matchEffect({
-          onSuccess: () =>
-            refused(
-              error,
-              "The earlier draft was put back; what runs is unchanged",
-              "Fix the values named in errorDetails, and write again."
-            ),
-          onFailure: ({ message }) =>
-            refused(
-              error,
-              `The new draft is still there: putting the earlier one back failed (${message})`,
-              { _tag: "RestoreEarlierVersion", workflowId: after.id }
-            )
-        })
-      ))
+    Effect.catchTag(
+      "ApiError",
+      (error) =>
+        puttingBack(n8n.putWorkflow(after.id, asBefore(before, patch, isFirst))).pipe(
+          Effect.matchEffect({
+            onSuccess: () =>
+              refused(
+                error,
+                "The earlier draft was put back; what runs is unchanged",
+                "Fix the values named in errorDetails, and write again."
+              ),
+            onFailure: ({ message }) =>
+              refused(
+                error,
+                `The new draft is still there: putting the earlier one back failed (${message})`,
+                { _tag: "RestoreEarlierVersion", workflowId: after.id }
+              )
+          })
+        )
+    )
   )
 })
 

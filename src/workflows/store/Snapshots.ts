@@ -18,6 +18,7 @@ import * as Errors from "../../base/Errors.ts"
 import { sha256 } from "../../base/Hash.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
+import { WorkflowFiles } from "../files/WorkflowFiles.ts"
 
 /** Description of a snapshot. */
 export const Snapshot = Schema.Struct({
@@ -262,3 +263,10 @@ export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
     })
   })
 })
+
+/** Stores the text of a file before it is overwritten. */
+export const keepFile = (operation: string) =>
+  Effect.fnUntraced(function*(text: string, path: string) {
+    const { instance } = yield* WorkflowFiles
+    yield* (yield* Snapshots).save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
+  })

@@ -18,10 +18,18 @@ import { damaged, Snapshots } from "./Snapshots.ts"
 
 /** A workflow in one of its versions. */
 export interface State {
-  /** Without the published version. n8n's versions have only nodes, connections and groups; the rest is the current state. */
+  /** Without the published version. */
   readonly workflow: Workflow.Workflow
   readonly notes: ReadonlyArray<string>
+  /**
+   * Current workflow, with whose settings n8n would run the version. Present if the version has none of its own: then
+   * only nodes, connections and groups can be compared, and its name is the current one.
+   */
+  readonly current?: Workflow.Workflow
 }
+
+/** Parts of a workflow that n8n keeps with each version. */
+export const versioned = ["nodes", "connections", "nodeGroups"] as const
 
 /** Reads versions. */
 export interface Service {
@@ -77,9 +85,12 @@ const publishedState = Effect.fnUntraced(function*(
   const running = Workflow.running(workflow)
   const { activeVersionId, versionId } = workflow
   if (running === undefined) {
-    return typeof activeVersionId === "string" && activeVersionId !== versionId
+    const { workflow: own } = typeof activeVersionId === "string" && activeVersionId !== versionId
       ? yield* versionState(id, activeVersionId)
-      : { workflow: withoutPublished(workflow), notes: [] }
+      : { workflow }
+    // The current settings are in force.
+    const content = Struct.pick(own, ["versionId", "updatedAt", ...versioned])
+    return { workflow: { ...withoutPublished(workflow), ...content }, notes: [] }
   }
   const version = obj(workflow["activeVersion"])
   return {
@@ -123,26 +134,42 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
       cached(maxContents, "10 minutes")
     )
 
-    const versionState = Effect.fnUntraced(function*(id: string, version: string) {
-      const [current, content] = yield* Effect.all(
-        [
-          N8nClient.use((n8n) => n8n.getWorkflow(id)),
-          Effect.flatMap(keyOf(id, version), (key) => Effect.result(Cache.get(contents, key)))
-        ],
-        { concurrency: 2 }
-      )
-      const { connections, createdAt, nodeGroups, nodes }: VersionContent = yield* Effect.fromResult(content)
+    /** Newest snapshot that was taken while a version was the current one: the workflow at the end of the version. */
+    const snapshotOf = Effect.fnUntraced(function*(id: string, version: string) {
+      const { instance } = yield* N8nClient
+      const stored = (yield* snapshots.list(instance, id)).find(({ versionId }) => versionId === version)
+      if (stored === undefined) return undefined
+      const { workflow } = yield* snapshotState(snapshots, id, stored.version)
       return {
-        workflow: {
-          ...withoutPublished(current),
-          nodes,
-          connections,
-          versionId: version,
-          ...defined({ nodeGroups, updatedAt: str(createdAt) })
-        },
-        notes: []
+        workflow,
+        notes: [`Name, settings and pinned data are those of ${stored.version}, the last of this version.`]
       }
-    })
+    }, Effect.orElseSucceed(() => undefined))
+
+    /** n8n's version, which has only nodes, connections and groups; the rest is from our snapshot of it, if there is one. */
+    const versionState = Effect.fnUntraced(
+      function*(id: string, version: string): Effect.fn.Return<State, Errors.N8nError, N8nClient> {
+        const [current, content] = yield* Effect.all(
+          [
+            N8nClient.use((n8n) => n8n.getWorkflow(id)),
+            Effect.flatMap(keyOf(id, version), (key) => Effect.result(Cache.get(contents, key)))
+          ],
+          { concurrency: 2 }
+        )
+        const { connections, createdAt, nodeGroups, nodes }: VersionContent = yield* Effect.fromResult(content)
+        const own = { nodes, connections, versionId: version, ...defined({ nodeGroups, updatedAt: str(createdAt) }) }
+        const whole = current.versionId === version
+          ? { workflow: withoutPublished(current), notes: [] }
+          : yield* snapshotOf(id, version)
+        if (whole !== undefined) return { ...whole, workflow: { ...whole.workflow, ...own } }
+        const { active, createdAt: madeAt, name } = current
+        return {
+          workflow: { id, name, active, ...defined({ createdAt: madeAt }), ...own },
+          notes: ["n8n's versions have no name, settings and pinned data, and there is no snapshot of this one."],
+          current: withoutPublished(current)
+        }
+      }
+    )
 
     /** The only version that begins with a text; fails with the newest ones. */
     const beginningWith = Effect.fnUntraced(function*(id: string, version: string) {
@@ -185,7 +212,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
             // The name and description of a version are labels, not the workflow's.
             : Effect.map(
               Effect.flatMap(keyOf(id, version), (key) => Cache.get(contents, key)),
-              Struct.pick(["nodes", "connections", "nodeGroups"])
+              Struct.pick(versioned)
             )
         return Effect.flatMap(
           Effect.all([stateOf(older), stateOf(newer)], { concurrency: 2 }),

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../../base/Errors.ts"
-import { equals, type Obj, obj } from "../../base/Json.ts"
+import { type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
@@ -131,12 +131,6 @@ export const merge = Effect.fnUntraced(
     return { warnings, body: workflow as Obj }
   }
 )
-
-/** Whether a part has this value already; of settings, which are merged, only those in `value` are compared. */
-export const hasValue = (current: unknown, value: unknown, isMerged: boolean) =>
-  isMerged
-    ? Object.entries(obj(value) ?? {}).every(([key, inner]) => equals(inner, obj(current)?.[key]))
-    : equals(value, current)
 
 /** Warnings about connections that n8n drops silently, of nodes named like methods of objects, such as `toString`. */
 export const lostConnections = (body: Obj, { connections }: Workflow.Workflow): ReadonlyArray<string> => {

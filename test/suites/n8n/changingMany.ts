@@ -21,7 +21,7 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Service
 const posting = (url: string) => node("注文を送る", "httpRequest", 4.2, { method: "POST", url, options: {} })
 
 /** Workflows whose webhook calls `<server>/old/<number>`; the first three are published. */
-const several = Effect.fnUntraced(function*(count: number) {
+const several = Effect.fnUntraced(function*(count: number, more: Obj = {}) {
   const recorder = yield* Recorder.make
   const tag = crypto.randomUUID().slice(0, 8)
   const all = yield* Effect.forEach(
@@ -33,7 +33,8 @@ const several = Effect.fnUntraced(function*(count: number) {
         const id = yield* made(
           name,
           [webhook(path), posting(`${recorder.url}/old/${index}`)],
-          chain("Orders", "注文を送る")
+          chain("Orders", "注文を送る"),
+          more
         )
         if (index < 3) yield* scenarios.publish(id)
         return { id, path }
@@ -291,6 +292,69 @@ export const changingMany = (it: It, v2: boolean) => {
       assert.deepStrictEqual(yield* stateOf(ids[0] ?? ""), { ...yield* stateOf(ids[0] ?? ""), url: "new", runs: "old" })
       assert.deepInclude(yield* restore(drafts.plan), { restored: 3 })
       assert.deepInclude(yield* stateOf(ids[0] ?? ""), { url: "old", runs: "old", active: true })
+    }).pipe(Effect.scoped))
+
+  it.effect("undo of a batch: settings get the value that means unset, also without a draft", () =>
+    Effect.gen(function*() {
+      const { ids, recorder } = yield* several(2, { settings: {} })
+      const settingsOf = (id = "") => Effect.map(stateOf(id), ({ settings }) => settings)
+      const settings: Obj = {
+        callerPolicy: "any",
+        availableInMCP: true,
+        executionOrder: "v1",
+        executionTimeout: 77,
+        timezone: "Asia/Tokyo",
+        timeSavedPerExecution: 5,
+        ...(v2 ? { timeSavedMode: "dynamic", customTelemetryTags: [{ key: "a", value: "b" }] } : {})
+      }
+      const off: Obj = {
+        callerPolicy: "workflowsFromSameOwner",
+        availableInMCP: false,
+        executionOrder: "v0",
+        timeSavedPerExecution: 0,
+        ...(v2 ? { timeSavedMode: "fixed", customTelemetryTags: [] } : {})
+      }
+      const before = yield* Effect.forEach(ids, stateOf)
+      // Drafts on 2.x, of which 1.x has none.
+      const more = v2 ? { publish: "draft" } : {}
+      const alone = yield* dryRun({ ids: [ids[0]] }, [{ op: "settings", settings }], more)
+      const both = yield* dryRun({ ids: [ids[1]] }, [{ op: "settings", settings }, replace(recorder)], more)
+      for (const { plan } of [alone, both]) assert.deepInclude(yield* apply(plan), { done: 1 })
+      for (const id of ids) assert.deepInclude(yield* settingsOf(id), settings)
+      for (const [index, { plan }] of [alone, both].entries()) {
+        const { refused, restored, warnings } = yield* restore(plan)
+        assert.deepStrictEqual([restored, refused, warnings], [1, undefined, undefined])
+        assert.deepStrictEqual(yield* stateOf(ids[index] ?? ""), { ...before[index], settings: off } as never)
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("undo of a batch: pinned data, groups and settings of others stay", () =>
+    Effect.gen(function*() {
+      const { ids } = yield* several(2)
+      const [renamed = "", noted = ""] = ids
+      const read = (id: string) => Effect.map(scenarios.fetchJson(`workflows/${id}`), (workflow) => obj(workflow) ?? {})
+      const pin = (value: number) => [{ json: { value } }]
+      yield* scenarios.edit(renamed, { pinData: { 注文を送る: pin(1) } })
+      const rename = yield* dryRun({ ids: [renamed] }, [{ op: "rename", node: "注文を送る", to: "Send" }])
+      const notes = yield* dryRun({ ids: [noted] }, [{ op: "update", node: "注文を送る", notes: "x" }])
+      for (const { plan } of [rename, notes]) assert.deepInclude(yield* apply(plan), { done: 1 })
+      const { pinData } = yield* read(renamed)
+      yield* scenarios.edit(renamed, { pinData: { ...obj(pinData), Orders: pin(2) } })
+      const { nodes, settings } = yield* read(noted)
+      yield* scenarios.edit(noted, { settings: { ...obj(settings), callerPolicy: "none" } })
+      const theirs = [{ id: "theirs", name: "Theirs", nodeIds: [obj(arr(nodes)[1])?.["id"]] }]
+      if (v2) {
+        yield* scenarios.edit(noted, { nodes, connections: (yield* read(noted))["connections"], nodeGroups: theirs })
+      }
+      for (const { plan } of [rename, notes]) {
+        assert.deepInclude(yield* restore(plan), { restored: 1 })
+      }
+      const [now, other] = [yield* read(renamed), yield* read(noted)]
+      assert.strictEqual(obj(arr(now["nodes"])[1])?.["name"], "注文を送る")
+      assert.deepStrictEqual(now["pinData"], { 注文を送る: pin(1), Orders: pin(2) })
+      assert.deepInclude(other["settings"], { callerPolicy: "none" })
+      if (v2) assert.deepStrictEqual(other["nodeGroups"], theirs)
+      assert.notProperty(arr(other["nodes"])[1], "notes")
     }).pipe(Effect.scoped))
 
   it.effect(

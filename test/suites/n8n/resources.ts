@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as Services from "../../../src/app/Services.ts"
 import type * as Errors from "../../../src/base/Errors.ts"
-import { defined } from "../../../src/base/Json.ts"
+import { arr, defined, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as description from "../../n8n/description.ts"
@@ -18,6 +18,7 @@ import { reasonOf } from "../../support/reason.ts"
 import { chain, made, manual, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as releases from "./releases.ts"
+import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
 
@@ -84,6 +85,23 @@ export const resources = (it: It, version: string) => {
           status: v2 ? "unlicensed" : "unsupported"
         }
       )
+      yield* n8n.deleteWorkflow(id)
+    }))
+
+  it.effect("client: n8n says of names of tags that it refuses that they exist, and we say why", () =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient.N8nClient
+      const id = yield* made("Tagged", [manual, set("Out", "{}")], chain("T", "Out"))
+      const names = ["x".repeat(24), "😀".repeat(24), "❤️".repeat(24)]
+      yield* n8n.setWorkflowTags(id, [...names, ` ${names[0]} `])
+      const { body } = yield* scenarios.request("GET", `workflows/${id}/tags`)
+      assert.sameMembers(arr(body).map((each) => String(obj(each)?.["name"])), names)
+      for (const name of [...names.map((each) => each + "y"), " "]) {
+        const { body, status } = yield* scenarios.request("POST", "tags", { name })
+        assert.deepStrictEqual([status, body], [409, { message: "Tag already exists" }])
+        assert.match((yield* Effect.flip(n8n.setWorkflowTags(id, [name]))).message, /has 25 characters|has no name/)
+      }
+      for (const each of arr(body)) yield* scenarios.request("DELETE", `tags/${str(obj(each)?.["id"])}`)
       yield* n8n.deleteWorkflow(id)
     }))
 

@@ -600,7 +600,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   it.effect("programs write through WorkflowStore", () =>
     Effect.gen(function*() {
       const store = yield* WorkflowStore
-      const { workflow } = yield* store.create(webhookDraft(newPath(), "direct"), { source: "caller" })
+      const { workflow } = yield* store.write({ kind: "new" }, webhookDraft(newPath(), "direct"))
       yield* store.remove(workflow.id)
       assert.strictEqual((yield* scenarios.request("GET", `workflows/${workflow.id}`)).status, 404)
     }))

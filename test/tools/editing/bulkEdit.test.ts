@@ -257,6 +257,148 @@ describe("a change of many workflows", () => {
       assert.match(error.message, /There is no workflow 'nope'/)
     }, { seed: several }))
 
+  const settingsOf = (api: N8nApi.N8nApi, id: string) =>
+    Effect.map(api.workflows, (all) => obj(all.find((each) => each.id === id)?.settings) ?? {})
+
+  it.effect("gives settings that were unset the values that mean so", () =>
+    inMemory(function*(api) {
+      const ids = ["a", "b"]
+      const settings = {
+        callerPolicy: "any",
+        availableInMCP: true,
+        executionOrder: "v1",
+        executionTimeout: 77,
+        timeSavedPerExecution: 5,
+        saveManualExecutions: false
+      }
+      const { plan } = yield* dryRun([{ op: "settings", settings }], { ids })
+      assert.deepInclude(yield* apply(plan), { done: 2 })
+      assert.deepStrictEqual(yield* settingsOf(api, "a"), settings)
+      const { restored, warnings } = yield* restore(plan)
+      assert.strictEqual(restored, 2)
+      assert.deepStrictEqual(warnings, [
+        "2 workflows: n8n cannot unset these settings; they have n8n's default value now: saveManualExecutions"
+      ])
+      for (const id of ids) {
+        assert.deepStrictEqual(yield* settingsOf(api, id), {
+          callerPolicy: "workflowsFromSameOwner",
+          availableInMCP: false,
+          executionOrder: "v0",
+          timeSavedPerExecution: 0,
+          saveManualExecutions: true
+        })
+      }
+      // Set to what they mean when unset, they are unset for another operation.
+      const again = yield* dryRun([{ op: "settings", settings: { executionOrder: "v1" }, onlyWhereUnset: true }], {
+        ids
+      })
+      assert.strictEqual(again.workflows, 2)
+    }, { seed: several }))
+
+  it.effect("leaves settings that it does not change to those who set them", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace], { ids: ["f"] })
+      yield* apply(plan)
+      const theirs = { errorWorkflow: "b", callerPolicy: "any", availableInMCP: true, executionOrder: "v0" }
+      yield* api.edit("f", (now) => ({ ...now, settings: theirs }))
+      assert.deepInclude(yield* restore(plan), { restored: 1 })
+      assert.deepStrictEqual([(yield* urls(api))["f"], yield* settingsOf(api, "f")], ["old*", theirs])
+    }, { seed: several }))
+
+  const own = Effect.fnUntraced(function*(api: N8nApi.N8nApi, id: string) {
+    const { nodeGroups, nodes, pinData } = obj((yield* api.workflows).find((each) => each.id === id)) ?? {}
+    return { names: arr(nodes).map((each) => obj(each)?.["name"]), pinData, groups: nodeGroups }
+  })
+  const pinned = (order: number) => [{ json: { order } }]
+  const group = (id: string, ...nodeIds: ReadonlyArray<string>) => ({ id, name: id, nodeIds })
+
+  it.effect("takes back a renamed node with its pinned data, and leaves that of others", () =>
+    inMemory(function*(api) {
+      yield* api.edit("b", (now) => ({ ...now, pinData: { 送信: pinned(1) } }))
+      const { plan } = yield* dryRun([{ op: "rename", node: "送信", to: "Send" }], { ids: ["b"] })
+      yield* apply(plan)
+      assert.deepStrictEqual((yield* own(api, "b")).pinData, { Send: pinned(1) })
+      yield* api.edit("b", (now) => ({ ...now, pinData: { ...obj(now["pinData"]), Hook: pinned(2) } }))
+      assert.deepInclude(yield* restore(plan), { restored: 1 })
+      assert.deepInclude(yield* own(api, "b"), {
+        names: ["Hook", "送信"],
+        pinData: { Hook: pinned(2), 送信: pinned(1) }
+      })
+    }, { seed: several }))
+
+  it.effect("takes back a removed node with its pinned data and its place in a group, and leaves other groups", () =>
+    inMemory(function*(api) {
+      const ids = Effect.map(
+        api.workflows,
+        (all) =>
+          new Map(
+            arr(all.find(({ id }) => id === "b")?.nodes).map((each) => [obj(each)?.["name"], String(obj(each)?.["id"])])
+          )
+      )
+      yield* api.edit("b", (now) => ({
+        ...now,
+        nodes: [
+          ...arr(now.nodes),
+          post("Other", "https://o.example.com"),
+          post("Third", "https://o.example.com")
+        ] as never
+      }))
+      const known = yield* ids
+      const id = (name: string) => known.get(name) ?? ""
+      const before = [group("alone", id("送信")), group("two", id("Other"))]
+      yield* api.edit("b", (now) => ({ ...now, nodeGroups: before, pinData: { 送信: pinned(1) } }))
+      const first = yield* own(api, "b")
+      const { plan } = yield* dryRun([{ op: "remove", node: "送信" }], { ids: ["b"] })
+      yield* apply(plan)
+      assert.deepStrictEqual((yield* own(api, "b")).groups, [group("two", id("Other"))])
+      const theirs = group("theirs", id("Third"))
+      yield* api.edit("b", (now) => ({ ...now, nodeGroups: [...arr(now["nodeGroups"]), theirs] as never }))
+      assert.deepInclude(yield* restore(plan), { restored: 1 })
+      const now = yield* own(api, "b")
+      assert.deepStrictEqual([now.names, now.pinData], [first.names, first.pinData])
+      assert.sameDeepMembers([...arr(now.groups)], [...before, theirs])
+    }, { seed: several }))
+
+  it.effect("leaves a group that someone has made since", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* dryRun([{ op: "update", node: "送信", notes: "x" }], { ids: ["b"] })
+      yield* apply(plan)
+      const { nodes } = obj((yield* api.workflows).find(({ id }) => id === "b")) ?? {}
+      const theirs = [group("theirs", String(obj(arr(nodes)[1])?.["id"]))]
+      yield* api.edit("b", (now) => ({ ...now, nodeGroups: theirs }))
+      assert.deepInclude(yield* restore(plan), { restored: 1 })
+      assert.deepStrictEqual((yield* own(api, "b")).groups, theirs)
+    }, { seed: several }))
+
+  it.effect("takes back settings of published workflows whose nodes got a draft, or none", () =>
+    inMemory(function*(api) {
+      const settings = { op: "settings", settings: { executionTimeout: 77 } }
+      const plans = yield* Effect.forEach(
+        [["a", [settings]], ["c", [settings, replace]]] as const,
+        ([id, operations]) => dryRun(operations, { ids: [id] }, { publish: "draft" })
+      )
+      yield* Effect.forEach(plans, ({ plan }) => apply(plan))
+      assert.deepInclude(yield* urls(api), { a: "old*", c: "new*!" })
+      for (const [index, id] of (["a", "c"] as const).entries()) {
+        assert.deepInclude(yield* settingsOf(api, id), { executionTimeout: 77 })
+        const batch = plans[index]?.plan ?? ""
+        assert.deepInclude(yield* tools.workflowRestore.call({ batch, dryRun: true }), { done: 1 })
+        const { refused, restored } = yield* restore(batch)
+        assert.deepStrictEqual([restored, refused], [1, undefined])
+        assert.notProperty(yield* settingsOf(api, id), "executionTimeout")
+      }
+      assert.deepStrictEqual(yield* urls(api), before)
+    }, { seed: several }))
+
+  it.effect("is not taken back where someone has unpublished the workflow, and says so", () =>
+    inMemory(function*() {
+      const { plan } = yield* dryRun([replace], { ids: ["a"] })
+      yield* apply(plan)
+      yield* tools.deactivateWorkflow.call({ id: "a" })
+      const { refused } = yield* restore(plan)
+      assert.deepStrictEqual(refused?.map(({ why }) => why), ["it was unpublished since the batch"])
+    }, { seed: several }))
+
   it.effect("belongs to its caller", () =>
     inMemory(function*() {
       const { plan } = yield* Effect.provideService(dryRun([replace]), Author, "alice")

@@ -6,12 +6,14 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
+import * as TestBench from "../../../src/trials/TestBench.ts"
 import { main, node } from "../../support/workflows.ts"
 import { inWorld } from "../../support/world.ts"
 import { versioned } from "../workflows.ts"
 
 const diff = tools.workflowDiff.call
 const refused = (args: object) => Effect.flip(tools.workflowDiff.run(args))
+const noteOf = (snapshot = "") => `Name, settings and pinned data are those of ${snapshot}, the last of this version.`
 const hunk = (before: string, after: string) =>
   [
     "@@ -1,2 +1,2 @@",
@@ -23,8 +25,11 @@ const hunk = (before: string, after: string) =>
 describe("workflow_diff", () => {
   it.effect("goes from what is published to the draft, from a version to what is there, and between any two", () =>
     inWorld(function*() {
-      const { id, snapshots: [newest], versions: [first, second, third] } = yield* versioned
-      const ofN8n = new Set([first, second, third].map((version) => `${id}@${version}`))
+      const { id, snapshots: [newest, oldest], versions: [first, second, third] } = yield* versioned
+      // The third is the current one.
+      const snapshotOf = (reference: string) =>
+        reference.endsWith(first ?? "") ? [oldest] : reference.endsWith(second ?? "") ? [newest] : []
+      const notesOf = (...references: ReadonlyArray<string>) => references.flatMap(snapshotOf).map(noteOf).join(" ")
       const changed = (from: string, to: string, before: string, after: string) => ({
         from,
         to,
@@ -36,7 +41,8 @@ describe("workflow_diff", () => {
           fields: [{ path: "parameters.jsCode", diff: hunk(before, after) }]
         }],
         connections: { added: [], removed: [] },
-        settings: [from, to].some((each) => ofN8n.has(each)) ? "unknown: n8n's versions have none" : "same"
+        settings: "same",
+        ...notesOf(from, to) === "" ? {} : { note: notesOf(from, to) }
       })
       const last = ["order.net * 1.19", "order.net * 119"] as const
       assert.deepStrictEqual(yield* diff({ a: id }), changed(`${id}@published`, id, ...last))
@@ -61,6 +67,51 @@ describe("workflow_diff", () => {
         connections: { added: [], removed: [] },
         settings: "same"
       })
+    }))
+
+  it.effect("shows a version with its own settings and name, or none, never with those of today", () =>
+    inWorld(function*({ api }) {
+      const { id } = yield* tools.createWorkflow.call({
+        name: "Orders",
+        nodes: [node("A", "noOp", 1)],
+        connections: {},
+        settings: { executionTimeout: 7 }
+      })
+      const add = (name: string) =>
+        tools.workflowEdit.call({ workflowId: id, operations: [{ op: "add", type: "n8n-nodes-base.noOp", name }] })
+      const versionNow = Effect.map(tools.getWorkflow.call({ id }), ({ versionId = "" }) => versionId)
+      const first = yield* versionNow
+      yield* add("B")
+      yield* api.edit(id, (now) => ({ ...now, nodes: [...now.nodes, node("C", "noOp", 1)] as never }))
+      const theirs = yield* versionNow
+      yield* api.edit(id, (now) => ({ ...now, nodes: now.nodes.slice(0, 1) }))
+      yield* tools.updateWorkflow.call({ id, name: "Bills", settings: { executionTimeout: 77 } })
+      const { versions } = yield* tools.workflowHistory.call({ id, limit: 50 })
+      const snapshot = versions.findLast(({ source }) => source === "snapshot")?.version ?? ""
+
+      const [a, b] = [`${id}@${snapshot}`, `${id}@${first}`]
+      assert.deepInclude(yield* diff({ a, b }), { same: true, settings: "same", note: noteOf(snapshot) })
+      assert.deepInclude(yield* diff({ a: b }), {
+        name: { before: "Orders", after: "Bills" },
+        settings: [{ path: "settings.executionTimeout", before: 7, after: 77 }]
+      })
+      const raw = yield* tools.getWorkflow.call({ id: b, raw: true })
+      assert.deepInclude(raw, { name: "Orders", note: noteOf(snapshot) })
+      assert.deepInclude(raw.settings, { executionTimeout: 7 })
+
+      // Nobody has kept the settings of a version that someone else made and overwrote.
+      const unknown = yield* diff({ a: `${id}@${theirs}` })
+      assert.strictEqual(unknown.settings, "unknown: n8n's versions have none")
+      assert.notProperty(unknown, "name")
+      assert.include(unknown.note, "there is no snapshot of this one")
+      const bare = yield* tools.getWorkflow.call({ id: `${id}@${theirs}`, raw: true })
+      assert.notProperty(bare, "settings")
+      assert.include(bare.note, "there is no snapshot of this one")
+
+      // A test runs it with the settings that n8n would run it with, and the other one with its own.
+      const settingsOf = (reference: string) =>
+        Effect.map(TestBench.workbench(reference), ({ subject }) => obj(subject.settings)?.["executionTimeout"])
+      assert.deepStrictEqual([yield* settingsOf(`${id}@${theirs}`), yield* settingsOf(b)], [77, 7])
     }))
 
   it.effect("pairs the nodes of two workflows by content, without their ids, and shows added ones", () =>

@@ -39,7 +39,7 @@ describe("workflow_history", () => {
     inWorld(function*() {
       const { id, versions: [first, second, third] } = yield* versioned
       yield* tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Tokyo" } })
-      const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+      const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
       const rows = (wanted: string) =>
         versions.filter(({ source }) => source === wanted)
           .map(({ changed, current, published, version }) => [version, changed, published, current])
@@ -48,13 +48,8 @@ describe("workflow_history", () => {
         [second, toGross, true, undefined],
         [first, undefined, undefined, undefined]
       ])
-      assert.deepStrictEqual(rows("snapshot").map(([, changed]) => changed), [
-        // Of before the settings changed, and of before each change of the code.
-        toWrong,
-        toGross,
-        undefined
-      ])
-      assert.isUndefined(changedSince)
+      // Before the settings changed, and before each change of the code.
+      assert.deepStrictEqual(rows("snapshot").map(([, changed]) => changed), ["settings", toWrong, toGross])
       // The version before the page's last is looked at, too.
       assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
     }))
@@ -103,20 +98,21 @@ describe("workflow_history", () => {
       yield* tools.workflowHistory.call({ id, limit: 6 })
       assert.strictEqual((yield* reads) - before, some)
       const { versions } = yield* tools.workflowHistory.call({ id, limit: 100 })
-      // The oldest of n8n and the oldest snapshot follow none.
-      assert.lengthOf(versions.filter(({ changed }) => changed?.startsWith("changed 'Price' (jsCode: ") !== true), 2)
+      // The oldest of n8n follows none.
+      assert.lengthOf(versions.filter(({ changed }) => changed?.startsWith("changed 'Price' (jsCode: ") !== true), 1)
     }))
 
-  it.effect("reports changes since the newest snapshot if the current workflow is not a version", () =>
+  it.effect("says what each operation changed where there are only snapshots", () =>
     inWorld(function*() {
       const { id } = yield* versioned
-      const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
-      assert.strictEqual(changedSince, toWrong)
-      assert.deepStrictEqual(versions.map(({ changed }) => changed), [toGross, undefined])
+      const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+      assert.deepStrictEqual(versions.map(({ changed }) => changed), [toWrong, toGross])
       const { workflowId } = yield* draft()
       const file = yield* tools.workflowHistory.call({ id: workflowId, limit: 20 })
-      assert.strictEqual(file.changedSince, "added 'End', 1 connection")
-      assert.deepStrictEqual(file.versions.map(({ changed }) => changed), ["added 'Hook'", undefined])
+      assert.deepStrictEqual(file.versions.map(({ changed }) => changed), ["added 'End', 1 connection", "added 'Hook'"])
+      yield* tools.deleteWorkflow.call({ id, confirm: true })
+      const { versions: gone } = yield* tools.workflowHistory.call({ id, limit: 20 })
+      assert.isUndefined(gone[0]?.changed)
     }, "1"))
 
   it.effect("reports a workflow that never existed", () =>

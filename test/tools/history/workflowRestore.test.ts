@@ -74,7 +74,7 @@ describe("workflow_restore", () => {
           ["Price", "changed"]
         ])
         assert.include(JSON.stringify(nodesIn(answer)), "+return [{ json: { price: order.net } }]")
-        assert.include(answer.hint, version === "2" ? "makes a draft" : "takes effect immediately")
+        assert.include(answer.hint, version === "2" ? "wait as a draft" : "take effect immediately")
         assert.deepStrictEqual(yield* api.workflows, before)
         assert.deepStrictEqual((yield* tools.workflowHistory.call({ id, limit: 20 })).versions, versions)
         const written = yield* tools.workflowRestore.call({ id, version: oldest, confirm: true })

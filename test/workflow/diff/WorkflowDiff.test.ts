@@ -169,7 +169,7 @@ describe("WorkflowDiff", () => {
     })
     assert.strictEqual(
       WorkflowDiff.line(WorkflowDiff.make(before, after)),
-      "added 'Nothing', removed 'Code', 2 connections, name, settings"
+      "added 'Nothing', removed 'Code', 2 connections, name, settings.timezone"
     )
     isReversible(before, after)
   })

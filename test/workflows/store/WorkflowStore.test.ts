@@ -111,13 +111,13 @@ for (const version of ["2", "1"] as const) {
 
     it.effect("names no change that the caller did not make, such as the id of a node that had none", () =>
       inMemory(function*() {
-        const options = { operation: "test", source: "caller" } as const
+        const place = { kind: "n8n", id: "bare" } as const
         const store = yield* WorkflowStore
         // @ts-expect-error: n8n has no such part.
-        const { changed, warnings } = yield* store.update("bare", { nodez: [] }, options)
+        const { changed, warnings } = yield* store.write(place, { nodez: [] })
         assert.deepStrictEqual([changed, warnings], ["nothing", ["n8n does not support nodez: left out"]])
         const settings = { timezone: "Asia/Tokyo" }
-        assert.strictEqual((yield* store.update("bare", { settings }, options)).changed, "settings")
+        assert.strictEqual((yield* store.write(place, { settings })).changed, "settings.timezone")
       }, {
         version,
         seed: {
@@ -128,33 +128,33 @@ for (const version of ["2", "1"] as const) {
 
     it.effect("plans a change without writing, and writes the plan, unless someone else wrote meanwhile", () =>
       inMemory(function*(api) {
-        const options = { operation: "test", source: "caller" } as const
-        const store = yield* WorkflowStore
+        const { write } = yield* WorkflowStore
         const { id } = yield* tools.createWorkflow.call(input("hi"))
+        const place = { kind: "n8n", id } as const
         const before = yield* stored(api, id)
         const requests = (yield* methods(api)).length
         // The new node is given an id: the one of the plan is the one that is written.
         const { id: _, ...added } = { ...say("ho"), name: "Added" }
-        const plan = yield* store.plan(id, { nodes: [webhook, say("hi"), added] }, options)
+        const plan = yield* write(place, { nodes: [webhook, say("hi"), added] }, { dryRun: true })
         assert.strictEqual(plan.changed, "added 'Added'")
-        assert.deepStrictEqual(plan.diff.nodes.map(({ change, name }) => [change, name]), [["added", "Added"]])
         assert.deepStrictEqual(Object.keys(plan.patch), ["nodes"])
         assert.deepStrictEqual(new Set((yield* methods(api)).slice(requests)), new Set(["GET"]))
         assert.deepStrictEqual(yield* stored(api, id), before)
 
-        const written = yield* store.apply(plan)
+        const apply = write(place, plan.patch, { expected: plan.before })
+        const written = yield* apply
         assert.strictEqual(written.changed, plan.changed)
         const idOf = (nodes: unknown) => arr(nodes).map((node) => obj(node)?.["id"])
         assert.deepStrictEqual(idOf((yield* stored(api, id))["nodes"]), idOf(plan.patch["nodes"]))
 
-        const error = yield* Effect.flip(store.apply(plan))
+        const error = yield* Effect.flip(apply)
         assert.strictEqual(reasonOf(error), "VersionConflict")
-        const again = yield* store.plan(id, plan.patch, options)
+        const again = yield* write(place, plan.patch, { dryRun: true })
         assert.deepStrictEqual([again.changed, again.patch], ["nothing", {}])
         const puts = (yield* methods(api)).filter((method) => method === "PUT").length
-        yield* store.apply(again)
+        yield* write(place, again.patch, { expected: again.before })
         assert.strictEqual((yield* methods(api)).filter((method) => method === "PUT").length, puts)
-        const refused = yield* Effect.flip(store.plan(id, { nodes: [{ name: "A" }] }, options))
+        const refused = yield* Effect.flip(write(place, { nodes: [{ name: "A" }] }, { dryRun: true }))
         assert.strictEqual(refused._tag, "ValidationError")
       }, { version }))
 
@@ -377,7 +377,7 @@ describe("n8n 2, live and draft", () => {
       const { activeVersionId } = yield* stored(api, id)
       const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed" })
       assert.strictEqual((yield* stored(api, id))["activeVersionId"], activeVersionId)
-      assert.strictEqual(draft.published, false)
+      assert.deepStrictEqual([draft.changed, draft.published], ["name", true])
       yield* tools.activateWorkflow.call({ id })
       assert.notStrictEqual((yield* stored(api, id))["activeVersionId"], activeVersionId)
     }))
@@ -394,8 +394,8 @@ describe("n8n 2, live and draft", () => {
         ]
       ) {
         yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say(crypto.randomUUID())] }))
-        const tagged = yield* tools.updateWorkflow.call({ id, tags: ["b"] })
-        assert.deepStrictEqual([tagged.published, yield* isLive], [false, false])
+        const tagged = yield* tools.updateWorkflow.call({ id, tags: [crypto.randomUUID().slice(0, 8)] })
+        assert.deepStrictEqual([tagged.changed, tagged.published, yield* isLive], ["tags", true, false])
         assert.include(tagged.hint, `activate_workflow(id: '${id}')`)
         const { changed, published } = yield* publish
         assert.deepStrictEqual([published, yield* isLive], [true, true])

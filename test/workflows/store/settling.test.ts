@@ -85,6 +85,7 @@ describe("many publications", () => {
       assert.deepInclude(undone, { restored: count })
       assert.deepStrictEqual(new Set(yield* running(api)), new Set(["https://old.example.com"]))
       assert.strictEqual(yield* asked(api), 1)
+      yield* tools.deactivateWorkflow.call({ id: "w0" })
       const one = yield* tools.activateWorkflow.answer({ id: "w0" })
       assert.include(one.data.warnings?.join(), blind)
       assert.strictEqual(yield* asked(api), 1)

@@ -19,8 +19,11 @@ const edit = (dryRun: boolean) =>
     }).pipe(
       Stream.mapEffect(({ id, nodes }) =>
         Effect.gen(function*() {
-          const plan = yield* store.plan(id, { nodes: moved(nodes) }, { operation: "edit many", source: "caller" })
-          if (!dryRun) yield* store.apply(plan)
+          const plan = yield* store.write(
+            { kind: "n8n", id },
+            { nodes: moved(nodes) },
+            { operation: "edit many", dryRun }
+          )
           return `${id}: ${plan.changed}`
         }).pipe(
           Effect.catchReason("ApiError", "VersionConflict", ({ message }) => Effect.succeed(`${id}: ${message}`))

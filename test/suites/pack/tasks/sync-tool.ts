@@ -26,15 +26,18 @@ export const test = Effect.gen(function*() {
 
   // A single change, looked at before it is written.
   const store = yield* WorkflowStore.WorkflowStore
-  const plan = yield* store.plan("w1", { name: "Orders, renamed" }, { operation: "rename", source: "caller" })
-  yield* store.apply(plan)
+  const renamed = yield* store.write(
+    { kind: "n8n", id: "w1" },
+    { name: "Orders, renamed" },
+    { operation: "rename" }
+  )
   const { name } = yield* N8nClient.N8nClient.use((n8n) => n8n.getWorkflow("w1"))
   return {
     pulled,
     planned,
     isAsPlanned: JSON.stringify(done) === JSON.stringify(planned),
     isSame,
-    plan: plan.changed,
+    plan: renamed.changed,
     name
   }
 }).pipe(

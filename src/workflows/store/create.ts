@@ -1,0 +1,196 @@
+/** Creations, and the removal of what was created in vain. */
+import * as Effect from "effect/Effect"
+import type { Hint } from "../../base/Advice.ts"
+import * as Errors from "../../base/Errors.ts"
+import type { Obj } from "../../base/Json.ts"
+import { mapStrings } from "../../base/JsonPath.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import { preview, puttingBack } from "../../n8n/WriteGuard.ts"
+import type { Created } from "../../workflow/edit/WorkflowEdit.ts"
+import * as Placeholders from "../../workflow/Placeholders.ts"
+import { type Made, type Outcome, type Patch, type Publish } from "./Outcome.ts"
+import { deleteUnpublished, type Progress, published, unpublished } from "./Publishing.ts"
+import {
+  adding,
+  checkName,
+  explained,
+  judged,
+  keep,
+  type Means,
+  orWarning,
+  type Settled,
+  tagged,
+  target
+} from "./steps.ts"
+import { lostConnections, prepare, withoutRefused } from "./WorkflowBody.ts"
+
+/** Creates a workflow: what n8n takes only for an existing one, and the publication, are later steps. */
+export const create = Effect.fnUntraced(function*(
+  means: Means,
+  input: unknown,
+  place: Obj,
+  { dryRun = false, problems, publish, source }: Settled
+) {
+  const n8n = yield* N8nClient
+  const { description, tags = [], ...parts } = yield* Placeholders.restore({ ...input as Obj }, undefined)
+  const names = Workflow.tagNames({ tags })
+  const repaired = yield* Effect.provideService(prepare(parts, source), NodeCatalogue, means.catalogue)
+  const body = repaired.workflow
+  yield* checkName(body.name)
+  const outcome = (workflow: Workflow.Workflow, progress: Pick<Progress, "warnings">, isWritten: boolean) =>
+    Effect.map(judged(means, undefined, workflow, problems), ({ warnings: remarks, ...judgement }): Outcome => ({
+      ...judgement,
+      place: { kind: "n8n", id: workflow.id },
+      before: workflow,
+      workflow,
+      result: undefined,
+      patch: {},
+      changed: "nothing",
+      state: workflow.active ? "live" : "unpublished",
+      inForce: [],
+      held: [],
+      hasDrafts: false,
+      isReset: false,
+      former: undefined,
+      isWritten,
+      made: [],
+      warnings: [...repaired.warnings, ...progress.warnings, ...remarks]
+    }))
+  if (dryRun) {
+    yield* preview({ after: { ...body } }, n8n.getWorkflow)
+    return yield* outcome({ id: "", active: false, ...body } as Workflow.Workflow, { warnings: [] }, false)
+  }
+  const posted = yield* withoutRefused(body, (body) => n8n.createWorkflow({ ...body, ...place })).pipe(
+    Effect.catchIf(Errors.isUncertain, (error) =>
+      new Errors.ApiError({
+        ...error,
+        hint: { _tag: "LookForCreated", name: body.name }
+      })),
+    explained(means, body)
+  )
+  let progress: Progress = posted
+  if (description !== undefined && description !== "" && !isV1(yield* n8n.release)) {
+    const { connections, name, nodes } = posted.workflow
+    const next = { name, nodes, connections, settings: Workflow.settingsToName(posted.workflow), description }
+    const step = Effect.map(n8n.putWorkflow(posted.workflow.id, next), (workflow) => ({ workflow, warnings: [] }))
+    progress = yield* orWarning("created, but its description could not be set", progress, adding(progress, step))
+  }
+  if (names.length > 0) {
+    progress = yield* orWarning("created, but its tags could not be set", progress, tagged(progress, names))
+  }
+  if (publish === "now") {
+    const publishing = explained(means, posted.workflow)(adding(progress, published(posted.workflow)))
+    progress = yield* orWarning("created, but it could not be published", progress, publishing)
+  }
+  const workflow = yield* n8n.getWorkflow(posted.workflow.id).pipe(Effect.orElseSucceed(() => progress.workflow))
+  return yield* outcome(workflow, { warnings: [...progress.warnings, ...lostConnections(body, workflow)] }, true)
+})
+
+const withIds = (nodes: Patch["nodes"], ids: ReadonlyMap<string, string>): Patch["nodes"] =>
+  mapStrings(
+    nodes,
+    (text) => [...ids].reduce((result, [before, after]) => result.replaceAll(before, after), text)
+  ) as Patch["nodes"]
+
+export const withNewIds = (patch: Patch, ids: ReadonlyMap<string, string>): Patch =>
+  ids.size === 0 || patch.nodes === undefined ? patch : { ...patch, nodes: withIds(patch.nodes, ids) ?? [] }
+
+/** Creates the workflows that a changed one calls; n8n 2 runs them for a published caller only if they are published. */
+export const createCalled = Effect.fnUntraced(function*(
+  means: Means,
+  created: ReadonlyArray<Created>,
+  publish: Publish,
+  made: Array<Made>
+) {
+  const isFirst = isV1(yield* N8nClient.use((n8n) => n8n.release))
+  const ids = new Map<string, string>()
+  for (const { id, workflow } of created) {
+    const input = withNewIds(workflow as Patch, ids)
+    const { warnings, workflow: stored } = yield* create(means, input, {}, {
+      operation: "create",
+      source: "stored",
+      publish: isFirst ? "keep" : "now",
+      problems: "none"
+    })
+    made.push({ id: stored.id, name: stored.name, active: stored.active, warnings })
+    ids.set(id, stored.id)
+    if (publish === "valid" && !stored.active && !isFirst) {
+      return yield* Errors.invalid(
+        "publish",
+        `The new workflow '${stored.name}' cannot be published: ${warnings.join("; ")}`,
+        "Nothing was changed. Correct this in the same operations, or leave out publish."
+      )
+    }
+  }
+  return ids
+})
+
+const withHint = (error: Errors.N8nError, hint: Hint): Errors.N8nError => {
+  const all = [error.hint ?? [], hint].flat()
+  return error._tag === "ApiError"
+    ? new Errors.ApiError({ ...error, hint: all })
+    : error._tag === "NotFoundError"
+    ? new Errors.NotFoundError({ ...error, hint: all })
+    : error._tag === "ValidationError"
+    ? new Errors.ValidationError({ ...error, hint: all })
+    : error
+}
+
+/** Deletes a workflow; a published one is unpublished first, and published again if deleting fails. */
+export const remove = Effect.fnUntraced(function*(means: Means, id: string) {
+  const n8n = yield* N8nClient
+  const before = yield* target(id)
+  yield* keep(means, before, "delete_workflow")
+  if (!before.active) return yield* n8n.deleteWorkflow(id)
+  yield* unpublished(id)
+  yield* deleteUnpublished(id).pipe(
+    Effect.catchTag(
+      "ApiError",
+      (error) =>
+        puttingBack(n8n.publishWorkflow(id, before.activeVersionId ?? undefined)).pipe(
+          Effect.matchEffect({
+            onSuccess: () => error,
+            onFailure: () =>
+              Errors.withDetails(
+                error,
+                `${error.reason.details}. It is unpublished now: publishing it again failed too`
+              )
+          })
+        )
+    )
+  )
+})
+
+/** Removes created workflows that the caller does not name; returns those that are still there. */
+export const discard = Effect.fnUntraced(function*(means: Means, callerId: string, made: Array<Made>) {
+  if (made.length === 0) return []
+  const caller = yield* N8nClient.use((n8n) => n8n.getWorkflow(callerId)).pipe(Effect.option)
+  const text = caller._tag === "None" ? undefined : JSON.stringify(caller.value)
+  const remaining = yield* Effect.forEach(made.splice(0), (each) =>
+    text === undefined || text.includes(`"${each.id}"`)
+      ? Effect.succeed([each])
+      : puttingBack(remove(means, each.id)).pipe(
+        Effect.as([]),
+        Effect.orElseSucceed(() => [each])
+      ))
+  return remaining.flat()
+})
+
+/** Removes created workflows if the effect fails or is interrupted; names those that could not be removed. */
+export const discarding =
+  (means: Means, callerId: string, made: Array<Made>) => <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) =>
+    effect.pipe(
+      Effect.catch((error) =>
+        Effect.flatMap(Effect.uninterruptible(discard(means, callerId, made)), (remaining) =>
+          Effect.fail(
+            remaining.length === 0 ? error : withHint(
+              error,
+              `The new workflow ${remaining.map(({ id, name }) => `'${name}' (${id})`).join(", ")} is still there: ` +
+                `if workflow '${callerId}' does not call it, delete it.`
+            )
+          ))
+      ),
+      Effect.onInterrupt(() => Effect.ignore(discard(means, callerId, made)))
+    )

@@ -1,0 +1,341 @@
+/** Writes on n8n: read, change, look again, put, publish, tag, read back. */
+import * as Effect from "effect/Effect"
+import type { Hint } from "../../base/Advice.ts"
+import * as Errors from "../../base/Errors.ts"
+import type { Obj } from "../../base/Json.ts"
+import * as Turn from "../../base/Turn.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
+import { preview } from "../../n8n/WriteGuard.ts"
+import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
+import * as Placeholders from "../../workflow/Placeholders.ts"
+import * as WorkflowValidation from "../WorkflowValidation.ts"
+import { isConflict, isSameVersion, isWritten, moved, overwritten } from "./conflict.ts"
+import { createCalled, discard, discarding, withNewIds } from "./create.ts"
+import {
+  applied,
+  difference,
+  inForce,
+  isOfVersion,
+  type Made,
+  missingParts,
+  type Modification,
+  type Options,
+  type Outcome,
+  type Publish,
+  split,
+  stateOf
+} from "./Outcome.ts"
+import {
+  afterUncertain,
+  type Progress,
+  published,
+  publishedWaiting,
+  publishOrPutBack,
+  takeBack,
+  unpublished,
+  waitingVersion
+} from "./Publishing.ts"
+import {
+  adding,
+  checkName,
+  explained,
+  judged,
+  keep,
+  type Making,
+  type Means,
+  orWarning,
+  readBack,
+  type Settled,
+  tagged,
+  target
+} from "./steps.ts"
+import { badRequest, lostConnections, merge, withoutRefused } from "./WorkflowBody.ts"
+
+/** Fails unless the changed workflow may be published: it is valid, and no draft of someone else waits. */
+const checkPublishing = Effect.fnUntraced(
+  function*({ catalogue }: Means, before: Workflow.Workflow, { created = [], patch }: Modification<unknown>) {
+    const refuse = (reason: string, hint: Hint) =>
+      Errors.invalid("publish", reason, ["Nothing was written.", hint].flat())
+    if (Workflow.hasDraft(before)) {
+      return yield* refuse("An unpublished draft waits, perhaps with someone else's changes", {
+        _tag: "PublishDraft",
+        workflowId: before.id
+      })
+    }
+    // The new workflows do not exist yet.
+    const own = withNewIds(patch, new Map(created.map(({ id }) => [id, before.id])))
+    const faults = yield* Effect.forEach(
+      [applied(before, own), ...created.map((each) => each.workflow)],
+      WorkflowValidation.faults
+    ).pipe(Effect.provideService(NodeCatalogue, catalogue))
+    if (faults.flat().length === 0) return
+    return yield* refuse(
+      `The result is not valid: ${WorkflowValidation.inWords(faults.flat())}`,
+      "Correct this in the same operations, or leave out publish."
+    )
+  }
+)
+
+/** Reads the workflow, makes the change, and prepares its body; a dry run ends here. */
+const decideOnce = Effect.fnUntraced(function*<A, R>(
+  means: Means,
+  id: string,
+  make: Making<A, R>,
+  made: Array<Made>,
+  { dryRun = false, expected, operation, publish: usual = "keep", source }: Settled
+) {
+  const n8n = yield* N8nClient
+  const before = yield* target(id)
+  if (before.isArchived === true) {
+    return yield* Errors.invalid(
+      "id",
+      `Workflow '${id}' is archived`,
+      "Nothing was written. Unarchive it in n8n first."
+    )
+  }
+  const seen = typeof expected === "string" ? expected : expected?.versionId ?? undefined
+  if (seen !== undefined && seen !== before.versionId) return yield* moved(means.snapshots, seen, before)
+  const modification = yield* make(before)
+  const { created = [], publish = usual, result } = modification
+  if (typeof expected === "object") {
+    if (!isSameVersion(before, expected, Object.keys(modification.patch))) {
+      return yield* moved(means.snapshots, expected.versionId ?? "?", before, expected)
+    }
+  }
+  if (publish === "valid") yield* checkPublishing(means, before, modification)
+  // Someone else has written since: this is a second attempt.
+  yield* discard(means, id, made)
+  const ids = dryRun ? new Map<string, string>() : yield* createCalled(means, created, publish, made)
+  const hasDrafts = writesDrafts(yield* n8n.release)
+  const whole = withNewIds(modification.patch, ids)
+  const { held, patch } = publish === "hold" && hasDrafts && before.active
+    ? split(before, whole)
+    : { held: [], patch: whole }
+  const { tags, ...parts } = patch
+  if (parts.name !== before.name) yield* checkName(parts.name)
+  const { body, warnings } = yield* Effect.provideService(
+    merge(before, { ...parts }, source),
+    NodeCatalogue,
+    means.catalogue
+  )
+  const changed = missingParts(before, Object.fromEntries(Object.keys(parts).map((key) => [key, body[key]])))
+  const isPut = Object.keys(changed).length > 0
+  const retagged = tags === undefined || Object.keys(missingParts(before, { tags })).length === 0 ? undefined : tags
+  const decision = {
+    before,
+    body,
+    changed,
+    created,
+    hasDrafts,
+    held,
+    isPut,
+    patch,
+    publish,
+    result,
+    tags: retagged,
+    warnings
+  }
+  if (dryRun) {
+    for (const { workflow } of created) {
+      yield* Placeholders.restore(workflow, undefined)
+      yield* preview({ after: workflow }, n8n.getWorkflow)
+    }
+    if (isPut) yield* preview({ before, after: applied(before, changed) }, n8n.getWorkflow)
+    return decision
+  }
+  if (!isPut && retagged === undefined) return decision
+  yield* keep(means, before, operation)
+  if (isPut) {
+    // The lock is for our own writers only, and n8n's PUT has no precondition: only a second look, after looking up
+    // nodes and storing the snapshot, protects the changes of others.
+    const now = yield* n8n.getWorkflow(id)
+    if (!isSameVersion(now, before, Object.keys(parts))) {
+      return yield* moved(means.snapshots, before.versionId ?? "?", now, before)
+    }
+  }
+  return decision
+})
+
+type Decision<A> = Effect.Success<ReturnType<typeof decideOnce<A, never>>>
+
+const isWanted = (publish: Publish) => publish === "now" || publish === "valid"
+
+/** Sends a `PUT`; if the answer is lost, reads whether it was applied. */
+const put = Effect.fnUntraced(function*({ snapshots }: Means, before: Workflow.Workflow, body: Obj, publish: Publish) {
+  const n8n = yield* N8nClient
+  // A draft of someone else is not published.
+  const publishes = isWanted(publish) || !Workflow.hasDraft(before)
+  return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
+    Effect.catchIf(Errors.isUncertain, (error) =>
+      Effect.flatMap(afterUncertain(before.id, error), (now) => {
+        // First, because `isWritten` ignores settings and credentials.
+        if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
+        return isWritten(now, body)
+          ? Effect.succeed({ workflow: now, warnings: [] })
+          : moved(snapshots, before.versionId ?? "?", now, before)
+      }))
+  )
+})
+
+/** Writes the body; a published workflow is published again, unless a draft is requested or was waiting before. */
+const putAndPublish = Effect.fnUntraced(function*<A>(
+  means: Means,
+  { before, body, changed, publish }: Decision<A>
+) {
+  const { warnings: refused, workflow: after } = yield* put(means, before, body, publish).pipe(
+    Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, changed, error) : Effect.fail(error))
+  )
+  const progress: Progress = { workflow: after, warnings: [...refused, ...yield* overwritten(before, after)] }
+  // Publishing would also publish a draft that was waiting before, perhaps of someone else.
+  const waits = publish === "draft" || publish === "hold" || publish === "never" ||
+    Workflow.hasDraft(before) && !isWanted(publish)
+  const isPublished = before.active ? Workflow.hasDraft(after) && !waits : publish === "valid"
+  return isPublished
+    ? yield* adding(progress, publishOrPutBack(before, after, changed))
+    : progress
+})
+
+/** Fails although n8n accepted a publication. */
+const notPublished = ({ active, activeVersionId, id }: Workflow.Workflow) =>
+  new Errors.ApiError({
+    operation: "publish workflow",
+    resourceType: "Workflow",
+    resourceId: id,
+    reason: new Errors.NotApplied({
+      details: active
+        ? `n8n accepted it, but runs version ${activeVersionId ?? "?"}`
+        : "n8n accepted it, but the workflow is not published"
+    }),
+    hint: { _tag: "ReadAgain" }
+  })
+
+/** Publishes or unpublishes; `undefined` if n8n has that state already. */
+const switched = (
+  progress: Progress,
+  publish: Publish,
+  publication: Options["publication"] = {}
+) => {
+  const { workflow } = progress
+  const { versionId, ...labels } = publication
+  const isChosen = versionId !== undefined && versionId !== workflow.activeVersionId
+  const isLabelled = Object.values(labels).some((label) => label !== undefined)
+  if (isWanted(publish) && (isChosen || isLabelled || versionId === undefined && Workflow.awaitsPublishing(workflow))) {
+    const step = Effect.flatMap(
+      versionId === undefined && !isLabelled
+        ? publishedWaiting(workflow)
+        : published(workflow, versionId ?? waitingVersion(workflow), labels),
+      readBack
+    )
+    const checked = Effect.tap(
+      step,
+      ({ workflow: now }) =>
+        now.active && (versionId === undefined || now.activeVersionId === versionId)
+          ? Effect.void
+          : notPublished(now)
+    )
+    return { refused: "written, but it could not be published", step: adding(progress, checked) }
+  }
+  if (publish === "never" && workflow.active) {
+    const off = Effect.map(unpublished(workflow.id), (workflow): Progress => ({ ...progress, workflow }))
+    return { refused: "written, but it could not be unpublished", step: off }
+  }
+  return undefined
+}
+
+/** State that a dry run foresees. */
+const foreseen = <A>({ before, changed, hasDrafts, patch, publish, tags }: Decision<A>) => {
+  const workflow = applied(before, tags === undefined ? changed : { ...changed, tags })
+  const active = publish !== "never" && (before.active || isWanted(publish))
+  const waits = hasDrafts && !isWanted(publish) && (publish !== "keep" || Workflow.hasDraft(before)) &&
+    isOfVersion(patch)
+  return {
+    workflow: { ...workflow, active },
+    state: active ? waits ? "draft" as const : "live" as const : "unpublished" as const
+  }
+}
+
+/** Writes to a workflow on n8n; `retries` is the number of times that the change is made again on a newer state. */
+export const write = Effect.fnUntraced(function*<A, R>(
+  means: Means,
+  id: string,
+  make: Making<A, R>,
+  options: Settled,
+  retries: number
+): Effect.fn.Return<Outcome<A>, Errors.N8nError, N8nClient | R> {
+  const made: Array<Made> = []
+  const attempt = Effect.gen(function*() {
+    const decision = yield* decideOnce(means, id, make, made, options).pipe(
+      Effect.retry({ times: options.expected === undefined ? retries : 0, while: isConflict })
+    )
+    const { before, body, isPut, publish, tags } = decision
+    const outcome = Effect.fnUntraced(function*(
+      { warnings, workflow }: Progress,
+      isWritten: boolean,
+      versionId?: string | null,
+      expectedState?: Outcome["state"]
+    ) {
+      const named = [...Object.keys(decision.patch), ...tags === undefined ? [] : ["tags"]]
+      const { warnings: remarks, ...judgement } = yield* judged(means, before, workflow, options.problems)
+      const isPublication = workflow.active && workflow.activeVersionId !== before.activeVersionId
+      // Where only a waiting draft was published, the changes are those to the version that ran.
+      const running = isPut || !isPublication ? undefined : Workflow.running(before)
+      const diff = running === undefined
+        ? difference(before, workflow, named)
+        : difference(running, Workflow.running(workflow) ?? workflow, named)
+      const state = expectedState ?? stateOf(workflow, decision.patch, versionId)
+      return {
+        ...judgement,
+        place: { kind: "n8n", id },
+        before,
+        // Someone else may have written since: the caller knows only the version that it wrote.
+        workflow: versionId === undefined ? workflow : { ...workflow, versionId },
+        result: decision.result,
+        patch: tags === undefined ? decision.changed : { ...decision.changed, tags },
+        changed: WorkflowDiff.line(diff, running === undefined ? undefined : 10),
+        state,
+        inForce: inForce(diff, state),
+        held: decision.held,
+        hasDrafts: decision.hasDrafts,
+        isReset: state === "live" && isPut && Workflow.hasDraft(before) &&
+          workflow.activeVersionId === before.activeVersionId && WorkflowDiff.isOfVersion(diff),
+        former: isPublication && before.active ? before.activeVersionId ?? undefined : undefined,
+        isWritten,
+        made,
+        warnings: [...warnings, ...remarks]
+      } satisfies Outcome<A> as Outcome<A>
+    })
+    let progress: Progress = { workflow: before, warnings: decision.warnings }
+    if (options.dryRun === true) {
+      const { state, workflow } = foreseen(decision)
+      return yield* outcome({ ...progress, workflow }, false, undefined, state)
+    }
+    let versionId: string | null | undefined
+    if (isPut) {
+      progress = yield* explained(means, { ...applied(before, decision.changed) })(
+        adding(progress, putAndPublish(means, decision))
+      )
+      versionId = progress.workflow.versionId
+    }
+    if (tags !== undefined) {
+      const step = tagged(progress, tags)
+      progress = yield* isPut ? orWarning("the tags could not be set", progress, step) : step
+    }
+    const switching = switched(progress, publish, options.publication)
+    if (switching !== undefined) {
+      const { refused, step } = switching
+      const explainedStep = explained(means, progress.workflow)(step)
+      progress = yield* isPut || tags !== undefined ? orWarning(refused, progress, explainedStep) : explainedStep
+    }
+    const isWritten = isPut || tags !== undefined || switching !== undefined
+    const last = isWritten ? yield* readBack(progress) : progress
+    yield* Turn.pause
+    return yield* outcome(
+      { ...last, warnings: isPut ? [...last.warnings, ...lostConnections(body, last.workflow)] : last.warnings },
+      isWritten || made.length > 0,
+      versionId
+    )
+  })
+  return yield* attempt.pipe(discarding(means, id, made))
+})
