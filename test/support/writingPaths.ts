@@ -376,5 +376,8 @@ export const changesOf = ({ creates, ofVersion, parts }: Path): ReadonlyArray<Re
   return parts.length === 0 ? [[]] : creates === true ? [[], ...single] : [...single, ...both]
 }
 
+/** Part that a line of what was held back begins with: `tags` of `tags[0]: none → "new"`. */
+export const heldPart = (line: string): string => /^settings\.\w+|^\w+/.exec(line)?.[0] ?? line
+
 /** Names of a workflow's tags. */
 export const tagsOf = (workflow: Obj) => [...Workflow.tagNames(workflow)].toSorted()

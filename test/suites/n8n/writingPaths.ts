@@ -21,6 +21,7 @@ import {
   base,
   type Cell,
   changesOf,
+  heldPart,
   type Part,
   type Path,
   paths,
@@ -240,7 +241,7 @@ const violations = (
     )}
 
   // c. What took effect at once is told, what is held did not.
-  const held = said.held.map((text) => text.split(":")[0] ?? "")
+  const held = said.held.map(heldPart)
   const waits = after.isActive && after.runs.word !== after.word
   if (waits) {
     const untold = outsideOfVersions.filter(isMissingFrom(said.inForce))
@@ -276,7 +277,8 @@ const violations = (
   if (path.undoes === true && isWhole && state !== "foreign draft") {
     const left = differing(origin.parts, after.parts).filter((part) => part !== "nodeGroups")
     check(left.length === 0, `the undo left ${left.join(", ")}`)
-    check(origin.runs.word === after.runs.word, `the undo left ${after.runs.word} running`)
+    const isSame = origin.runs.word === after.runs.word || !before.isActive && path.publishes === true
+    check(isSame, `the undo left ${after.runs.word} running`)
   }
   return problems
 }
@@ -297,7 +299,7 @@ const rowOf = ({ parts, path, state }: Case, cell: Cell, before: Truth, said: Sa
       shortened(said.changed),
       ...(said.published === undefined ? [] : [`published ${said.published}`]),
       ...(said.inForce.length === 0 ? [] : [`in force ${said.inForce.join(",")}`]),
-      ...(said.held.length === 0 ? [] : [`held ${said.held.map((text) => text.split(":")[0]).join(",")}`])
+      ...(said.held.length === 0 ? [] : [`held ${said.held.map(heldPart).join(",")}`])
     ].join("; ")
     : `refused: ${shortened(said.error)}`,
   differing(before.parts, after.parts).join(",") || "nothing",

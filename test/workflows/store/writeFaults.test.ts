@@ -15,7 +15,7 @@ import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../../src/workflows/store/Snapshots.ts"
 import { hurried } from "../../support/clock.ts"
 import { inWorld } from "../../support/world.ts"
-import { base, type Cell, type Path, paths, tagsOf, wordIn } from "../../support/writingPaths.ts"
+import { base, type Cell, heldPart, type Path, paths, tagsOf, wordIn } from "../../support/writingPaths.ts"
 
 const kinds = ["limits once", "limits for good", "fails before it", "loses the answer", "is gone"] as const
 const readKinds = ["limits once", "is gone"] as const
@@ -193,16 +193,20 @@ const played = (path: Path, state: State, fault: Fault | undefined) => {
       }
       if (data !== undefined) {
         const all = differing(before, now)
-        const held = new Set(arr(data["held"]).map((text) => String(text).split(":")[0] ?? ""))
+        const held = new Set(arr(data["held"]).map((text) => heldPart(String(text))))
         const warnings = arr(data["warnings"]).join("\n")
         const isTold = (part: string) => held.has(part) || warnings.includes(part.split(".").at(-1) ?? part)
         const lost = asked.filter((part) => !all.includes(part) && !isTold(part))
-        check(lost.length === 0, `${call}: succeeded without ${lost.join(", ")}: ${JSON.stringify(data)}`)
+        check(lost.length === 0, `${call}: succeeded without ${lost.join(", ")}: ${JSON.stringify(data).slice(0, 300)}`)
         if (data["published"] === true) {
           check(
             now.isActive && now.live === now.word,
             `${call}: says published, and ${now.live} runs instead of ${now.word}`
           )
+        }
+        const hint = str(data["hint"]) ?? ""
+        if (/equals the published version|change is live/.test(hint)) {
+          check(now.live === now.word, `${call}: says "${hint}", and ${now.live} runs instead of ${now.word}`)
         }
         if (data["active"] === true) check(now.isActive, `${call}: says active`)
         if (path.creates === true) check(now.count === 1, `${call}: succeeded with ${now.count} workflows`)
