@@ -311,6 +311,9 @@ const inColumns = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
   return rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join(" | ").trimEnd()).join("\n")
 }
 
+/** Whether n8n 1.x lost its database's connection, which happens when a run is stored meanwhile. */
+const isBroken = (error: unknown) => String(error).includes("SQLITE_")
+
 const played = Effect.fnUntraced(function*(it: Case, index: number, root: string, home: string) {
   const { parts, path, state } = it
   const hook = `w-${crypto.randomUUID()}`
@@ -356,7 +359,7 @@ const played = Effect.fnUntraced(function*(it: Case, index: number, root: string
     const lost = asksFor(it, origin, before).filter(isMissingFrom(differs))
     if (lost.length > 0) problems.push(`held, and not written with the publication: ${lost.join(", ")}`)
   }
-  return { row: rowOf(it, cell, before, said, after), problems }
+  return { row: rowOf(it, cell, before, said, after), problems, isBroken: isBroken(said.error) }
 })
 
 /** Adds the tests of every writing path to a suite. */
@@ -382,7 +385,11 @@ export const writingPaths = (it: It, { drafts, v2 }: { readonly drafts: boolean;
           ? ["unpublished" as const]
           : possible.filter((state) => path.counts === true || state !== "grouped since")
         const cases = inStates.flatMap((state) => changes.map((parts): Case => ({ path, state, parts, drafts })))
-        const results = yield* Effect.forEach(cases, (each, index) => played(each, index, root, home), {
+        const results = yield* Effect.forEach(cases, (each, index) =>
+          played(each, index, root, home).pipe(
+            Effect.retry({ while: isBroken, times: 3 }),
+            Effect.repeat({ while: ({ isBroken }) => isBroken, times: 3 })
+          ), {
           // n8n 1.x loses its database's connection when writes overlap.
           concurrency: v2 ? 4 : 1
         })
