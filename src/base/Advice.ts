@@ -45,7 +45,6 @@ export const Advice = Schema.TaggedUnion({
   SearchNodeTypes: {},
   ShowParameters: {},
   /** A node becomes one of another type. */
-  ReplaceNode: {},
   /** Deprecated nodes, which n8n refuses to create or change. */
   UpgradeNodes: { nodes: Schema.Array(Schema.Struct({ node: Schema.String, type: Schema.String })) },
   /** A type of a community package. */

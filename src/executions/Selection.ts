@@ -124,10 +124,10 @@ export const time = (name: string, description: string) =>
 /** Parameters of a tool that takes a set of runs, besides the maximum number. */
 export const parameters = {
   workflowId: Schema.optionalKey(Schema.String.annotate({ description: "Its runs." }).pipe(Links.workflowId)),
-  workflowName: text("Name contains this."),
+  workflowName: text("Part of it."),
   status: Schema.optionalKey(Schema.Literals(ExecutionHead.statuses).annotate({ description: "State." })),
-  startedAfter: time("startedAfter", "ISO 8601 or 24h."),
-  startedBefore: time("startedBefore", "ISO 8601."),
+  startedAfter: time("startedAfter", "ISO time or 24h."),
+  startedBefore: time("startedBefore", "ISO time."),
   cursor: text("nextCursor.")
 }
 

@@ -215,11 +215,15 @@ const settings = (workflow: Obj, { onlyWhereUnset, settings }: Obj, to: Referenc
   })
 }
 
-const onNodes = new Set(["update", "set", "rename", "remove", "enable", "disable"])
+const onNodes = new Set(["update", "set", "replaceNode", "rename", "remove", "enable", "disable"])
 
 const described = ({ node: _, op, ...rest }: Obj, type: string) =>
   op === "set"
     ? `${type} ${String(rest["path"])} = ${brief(rest["value"])}`
+    : op === "replaceNode"
+    ? `${type} → ${NodeType.shortName(String(rest["type"]))}${
+      rest["parameters"] === undefined ? "" : ` ${brief(rest["parameters"], 120)}`
+    }`
     : `${String(op)} ${type}${Object.keys(rest).length === 0 ? "" : ` ${brief(rest, 120)}`}`
 
 const short = (typed: string) => {

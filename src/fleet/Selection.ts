@@ -75,10 +75,10 @@ const optional = <S extends Schema.Top>(schema: S, description: string) =>
 const conditions = {
   active: optional(Schema.Boolean, "Published or not."),
   tags: optional(Schema.Array(Schema.String), "All of them."),
-  name: optional(Schema.String, "Part of it, any case."),
+  name: optional(Schema.String, "Part, any case."),
   uses: optional(
     Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
-    "In nodes: type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
+    "Node type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
   ),
   without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]), "Lacking it; runs: saved executions.")
 }
@@ -89,7 +89,7 @@ const few = (name: string) => Schema.isBetweenLength(1, maxIds, { message: `${na
 
 export const parameters = {
   ids: optional(Schema.Array(Schema.String.pipe(Links.workflowId)).check(few("ids")), "These."),
-  names: optional(Schema.Array(Schema.NonEmptyString).check(few("names")), "These, whole names."),
+  names: optional(Schema.Array(Schema.NonEmptyString).check(few("names")), "Whole names."),
   ...conditions
 }
 

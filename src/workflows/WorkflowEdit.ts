@@ -1,5 +1,5 @@
 /**
- * Edits of a workflow, for `WorkflowStore.write`: the operations of workflow_edit and node_replace.
+ * Edits of a workflow, for `WorkflowStore.write`: the operations of workflow_edit.
  *
  * Nodes go by name or id. A dry run has the changes; its `patch`, expected on its `before`, writes exactly these.
  *
@@ -35,7 +35,7 @@
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
-import { defined, equals, type Obj } from "../base/Json.ts"
+import { equals, type Obj } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -54,12 +54,6 @@ const parts = ["name", "nodes", "connections", "settings", "pinData", "nodeGroup
 export const patchOf = (before: Obj, after: Obj): Patch =>
   Object.fromEntries(parts.flatMap((key) => equals(before[key], after[key]) ? [] : [[key, after[key]]]))
 
-/** Node types for edits, for the connected n8n. @internal */
-export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
-  const release = yield* N8nClient.use((n8n) => n8n.release)
-  return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }
-})
-
 const refused = ({ field, hint, message }: Pure.Refusal) =>
   new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
 
@@ -73,19 +67,13 @@ const calleeOf = (id: string) =>
 export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: ReadonlyArray<Pure.Operation>) {
   const callees = new Map(yield* Effect.forEach(Pure.calleesOf(operations), calleeOf))
   const nodeTypes = {
-    ...(yield* lookups(Pure.typesOf(workflow, operations))),
+    ...(yield* NodeLookups.make(Pure.typesOf(workflow, operations), yield* N8nClient.use((n8n) => n8n.release))),
+    newId: randomUUID,
     callee: (id: string) => callees.get(id)
   }
   const attempt = yield* Turn.run(() => Pure.steps(workflow, operations, nodeTypes))
   const edited = yield* Effect.mapError(Effect.fromResult(attempt), refused)
   return { ...edited, lookups: nodeTypes }
-})
-
-/** Replaces the type of a node in a workflow. @internal */
-export const replaced = Effect.fnUntraced(function*(workflow: Obj, { node, parameters, type }: Replacement) {
-  const types = yield* lookups([...Pure.typesOf(workflow, []), type])
-  const result = Pure.replace(workflow, defined({ node, type, parameters }), types)
-  return yield* Effect.mapError(Effect.fromResult(result), refused)
 })
 
 /** Applies operations in order, all or nothing. */
@@ -110,17 +98,6 @@ export const all = (...edits: ReadonlyArray<Edit>): Edit => (before) =>
       patchOf(before, workflow)
   )
 
-/** Node to replace, its new type, and parameters that override those that stay. */
-export interface Replacement {
-  readonly node: string
-  readonly type: string
-  readonly parameters?: Obj | undefined
-}
-
-/** Replaces a node by one of another type; what fits of its connections and parameters stays. */
-export const replaceNode = (replacement: Replacement): Edit => (before) =>
-  Effect.map(replaced(before, replacement), ({ workflow }) => patchOf(before, workflow))
-
 const of = <const O extends Pure.OperationName>(op: O) => (fields: Pure.Fields<O>): Edit =>
   // The compiler does not know that the operation of a name has the fields of that name.
   operations({ op, ...fields } as never)
@@ -136,6 +113,9 @@ export const setParameter = of("set")
 
 /** Replaces a literal text in the value at a path below a node's parameters. */
 export const replaceText = of("replace")
+
+/** Gives a node another type; what fits of its connections, parameters and credentials stays. */
+export const replaceNode = of("replaceNode")
 
 /** Renames a node, also in connections and expressions. */
 export const renameNode = of("rename")

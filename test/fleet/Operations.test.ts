@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import type { Obj } from "../../src/base/Json.ts"
+import { arr, type Obj } from "../../src/base/Json.ts"
 import * as Turn from "../../src/base/Turn.ts"
 import * as Change from "../../src/fleet/change.ts"
 import { type Operation, stepsFor, type Swap } from "../../src/fleet/Operations.ts"
@@ -126,6 +126,31 @@ describe("the change of one workflow", () => {
     assert.deepStrictEqual(make(add).workflow, make(add).workflow)
     assert.notDeepEqual(make(add, "another").workflow, make(add).workflow)
     assert.lengthOf(make(add).steps, 1)
+  })
+
+  it("gives another type to every node that matches, and keeps what fits", () => {
+    const replaceNode = (type: string, more: Obj = {}): Operation => ({
+      op: "replaceNode",
+      node: { type: "httpRequest" },
+      type,
+      ...more
+    })
+    const { steps, workflow: after } = make([
+      replaceNode("graphql", { parameters: { endpoint: "https://new", query: "{ a }" } })
+    ])
+    assert.deepStrictEqual(steps.map(({ change, operation }) => [change, operation["node"]]), [
+      ["httpRequest → graphql {\"endpoint\":\"https://new\",\"query\":\"{ a }\"}", "id of A"]
+    ])
+    assert.deepInclude(arr(after["nodes"])[1], { id: "id of A", name: "A", type: "n8n-nodes-base.graphql" })
+    assert.deepStrictEqual(after["connections"], before["connections"])
+    assert.deepStrictEqual(make([replaceNode("httpRequest", { typeVersion: 4.2 })]).steps, [])
+    const refused = Change.make(before, {
+      plan: "plan",
+      operations: [replaceNode("no such type")],
+      swaps: [undefined],
+      lookups: lookups()
+    })
+    assert.match(Result.getOrThrow(Result.flip(Turn.finish(refused))), /no node type 'no such type'/)
   })
 
   it("has no steps where everything is as wanted already", () => {

@@ -19,6 +19,22 @@ export const nameFault = (name: string): string | undefined => {
     : undefined
 }
 
+/** Maximum length of a tag's name, in characters as n8n counts them. */
+const tagLength = 24
+
+/** Characters of a tag's name; one that chooses between a symbol and an emoji does not count. */
+const lengthOf = (name: string) => [...name.replaceAll(/[\uFE0E\uFE0F]/g, "")].length
+
+/** Reason why n8n refuses names of tags, of which it says that they exist already; `undefined` if it does not. */
+export const tagsFault = (names: ReadonlyArray<string>): string | undefined => {
+  const fault = names.map((name) => name.trim()).find((name) => name === "" || lengthOf(name) > tagLength)
+  return fault === undefined
+    ? undefined
+    : `${
+      fault === "" ? "A tag has no name" : `The tag '${fault.slice(0, 60)}' has ${lengthOf(fault)} characters`
+    }; n8n allows 1 to ${tagLength}, without spaces at either end.`
+}
+
 /** The largest workflow that is checked or written; the characters are those of its JSON's texts and names. */
 const largest = { nodes: 2_000, connections: 20_000, values: maxValues, characters: 8 * 1024 * 1024 }
 

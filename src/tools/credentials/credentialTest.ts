@@ -10,7 +10,7 @@ export const credentialTest = Tool.make({
   name: "credential_test",
   title: "Test credential",
   searchHint: "is a login valid, 401, expired token, connection refused",
-  description: "Test a credential: n8n connects to its service.",
+  description: "Test a credential at its service.",
   annotations: Tool.readOnly,
   scopes: ["credential:read"],
   input: Schema.Struct({ id: parameters.required("id", "From list_credentials.") }),

@@ -31,7 +31,7 @@ export const listCredentials = Tool.make({
   name: "list_credentials",
   title: "List credentials",
   searchHint: "accounts, logins, api keys that nodes can use",
-  description: "List credentials to use in nodes; never their values.",
+  description: "List credentials for nodes, never values.",
   annotations: Tool.readOnly,
   scopes: ["credential:list"],
   input: Schema.Struct({

@@ -56,7 +56,7 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; batch",
   description:
-    "Change selected workflows. dryRun returns grouped changes and a plan; plan applies or continues it; both show its state and what differs on n8n. Undo: workflow_restore(batch).",
+    "Change selected workflows. dryRun returns grouped changes and a plan; plan applies or continues it; both show its state, differences on n8n. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
@@ -64,14 +64,14 @@ export const bulkEdit = Tool.make({
     select: parameters.optional(Select, "As in list_workflows; all are met."),
     operations: parameters.optional(
       Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations)),
-      "As in workflow_edit; node may be {type?, name?}: all that match. Also replace: find, with, node?, path?; " +
+      "As in workflow_edit; node also {type?, name?}: all that match. Also replace: find, with, node?, path?; " +
         "credential: from, to, type?; calls (sub- and error workflows): from, to (ids or names); settings: settings, onlyWhereUnset?"
     ),
     publish: parameters.optional(
       Plans.Publish,
-      "keep (default): published ones run with the change, with plan also its drafts. draft: drafts only."
+      "keep (default): publish published ones again, with plan its drafts too. draft: drafts only."
     ),
-    plan: parameters.optional(Schema.String, "From a dry run, without select and operations."),
+    plan: parameters.optional(Schema.String, "From a dry run; replaces select, operations."),
     dryRun: writing.dryRun,
     confirm: writing.confirm,
     raw: parameters.flag("Longer lists.")

@@ -14,10 +14,10 @@ export const connectionCreate = Tool.make({
   scopes: editing.scopes,
   input: Schema.Struct({
     workflowId: parameters.anyWorkflowId,
-    sourceNodeId: parameters.required("sourceNodeId", "Id or name; for an AI connection, the sub-node."),
+    sourceNodeId: parameters.required("sourceNodeId", "Id or name; for AI, the sub-node."),
     targetNodeId: parameters.required("targetNodeId", "Id or name."),
-    sourceOutput: parameters.optional(Schema.String, "Default: the first."),
-    targetInput: parameters.optional(Schema.String, "Default: the first."),
+    sourceOutput: parameters.optional(Schema.String, "Default: first."),
+    targetInput: parameters.optional(Schema.String, "Default: first."),
     raw: editing.raw
   }),
   output: Schema.Struct({

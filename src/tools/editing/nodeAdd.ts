@@ -13,7 +13,7 @@ export const nodeAdd = Tool.make({
   name: "node_add",
   title: "Add node",
   searchHint: "insert a step, new node into a workflow",
-  description: "Add a node to a workflow, optionally connected after another. node_get lists its parameters.",
+  description: "Add a node, optionally connected after another.",
   annotations: Tool.additive,
   scopes: editing.scopes,
   input: Schema.Struct({
@@ -21,7 +21,7 @@ export const nodeAdd = Tool.make({
     nodeType: editing.nodeType("nodeType"),
     position: editing.position,
     parameters: editing.nodeParameters("As node_get shows them."),
-    name: parameters.optional(Schema.String, "Default: the type's name."),
+    name: parameters.optional(Schema.String, "Default: the type's."),
     after: parameters.optional(Schema.String, "Node to connect from; for a sub-node, to."),
     raw: editing.raw
   }),

@@ -1,15 +1,18 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
+import { defined } from "../../base/Json.ts"
+import type * as WorkflowEdit from "../../workflow/edit/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
+
+const nothing: WorkflowEdit.Report = { nodeId: "", maintainedConnections: [], removedConnections: [] }
 
 /** Replaces a node with one of another type. */
 export const nodeReplace = Tool.make({
   name: "node_replace",
   title: "Replace node",
   searchHint: "swap a node, change its type, keep its connections",
-  description: "Replace a node with one of another type; connections and parameters that fit stay.",
+  description: "Give a node another type; connections and parameters that fit stay.",
   annotations: Tool.destructive,
   scopes: editing.scopes,
   input: Schema.Struct({
@@ -28,17 +31,13 @@ export const nodeReplace = Tool.make({
     changes: Schema.Array(Schema.String),
     ...editing.outcomeFields
   }),
-  handler: ({ newNodeType: type, parameters: overrides, targetNodeId: node, workflowId }) =>
-    editing.change(
-      workflowId,
-      { operation: "node_replace" },
-      (workflow) => WorkflowEdit.replaced(workflow, { node, type, parameters: overrides })
-    ),
-  summarize: (changed, { raw }) => ({
-    nodeId: changed.result.nodeId,
-    compatibilityReport: changed.result.report,
-    changes: changed.result.changes,
-    ...editing.outcome(changed, { raw })
-  }),
+  handler: ({ newNodeType: type, parameters, targetNodeId: node, workflowId }) =>
+    editing.edit(workflowId, [defined({ op: "replaceNode" as const, node, type, parameters })], {
+      operation: "node_replace"
+    }),
+  summarize: (changed, { raw }) => {
+    const [{ nodeId, ...compatibilityReport } = nothing] = changed.result.reports
+    return { nodeId, compatibilityReport, changes: changed.result.changes, ...editing.outcome(changed, { raw }) }
+  },
   message: () => ({ en: "Replaced the node", ja: "ノードを置き換えました" })
 })

@@ -25,15 +25,15 @@ export const workflowEdit = Tool.make({
   searchHint:
     "modify, update, fix, rename, delete, remove a node, its parameters, code, in a workflow; patch, find and replace text, tidy layout, dry run",
   description:
-    "Apply operations to a workflow, all or nothing. problems lists only new ones. On n8n 2.40+ it stays a draft unless publish.",
+    "Apply operations in order, all or nothing; problems are new ones. On n8n 2.40+ it stays a draft unless publish.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: editing.scopes,
   input: Schema.Struct({
     workflowId: parameters.anyWorkflowId,
     operations: Schema.Array(WorkflowEdit.Operation).check(Schema.isMinLength(1), Schema.isMaxLength(500)).annotate({
-      description: "In order. node, from, to, after: name or id."
+      description: "node, from, to, after: name or id. null removes."
     }),
-    publish: parameters.flag("Publish if valid; else write nothing."),
+    publish: parameters.flag("If valid; else write nothing."),
     dryRun: writing.dryRun,
     expectedVersionId: writing.expectedVersionId,
     raw: editing.raw

@@ -120,7 +120,7 @@ export const compareItems = Tool.make({
   name: "compare_items",
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records",
-  description: "How did items change between two nodes or executions? By path, rarest first; lost and new ones.",
+  description: "How did items change between two nodes or executions? By path, rarest first; lost, new ones.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   // The node that made a change is always named; callers of before ask for it.
@@ -128,7 +128,7 @@ export const compareItems = Tool.make({
   input: Schema.Struct({
     id: parameters.executionId,
     from: parameters.required("from", "Earlier node."),
-    to: parameters.optional(Schema.String, "Default: the last; with otherId: from."),
+    to: parameters.optional(Schema.String, "Default: last; with otherId: from."),
     otherId: Schema.optionalKey(parameters.executionIdFor("Execution of to, if not id.")),
     key: parameters.optional(Schema.String, "Path that pairs and names items; default: n8n's links, else position."),
     ignore: conditions.paths("Not these paths."),

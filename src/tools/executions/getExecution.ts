@@ -23,7 +23,7 @@ export const getExecution = Tool.make({
   title: "Get execution summary",
   app: page.app,
   searchHint: "why did it fail, debug, error, last run",
-  description: "Why did a run fail, or take long? The failing node, error, input; items and ms by node.",
+  description: "Why did a run fail or take long? Failing node, error, input; items, ms by node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   partialScopes: {
@@ -34,7 +34,7 @@ export const getExecution = Tool.make({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "availableNodes to skip."),
     sortBy: parameters.optional(Schema.Literal("time"), "Slowest first."),
-    wait: parameters.optionalInt("wait", { minimum: 0, maximum: 50 }, "Seconds to wait for its end.")
+    wait: parameters.optionalInt("wait", { minimum: 0, maximum: 50 }, "Seconds to wait.")
   }),
   output: summaries.Summary,
   handler: ({ id, wait = 0 }) =>

@@ -171,7 +171,7 @@ export const listExecutions = Tool.make({
   title: "List executions",
   searchHint: "execution history, runs, logs, failures, last night, triage, slow, profile, tokens",
   isEntry: true,
-  description: "List runs, newest first. groupBy summarizes up to 500 runs: what failed and why, or where time goes.",
+  description: "List runs, newest first. groupBy summarizes up to 500: what failed and why, where time goes.",
   annotations: Tool.readOnly,
   scopes: ["execution:list"],
   partialScopes: {
@@ -189,9 +189,9 @@ export const listExecutions = Tool.make({
     limit: parameters.optionalInt(
       "limit",
       { minimum: 1, maximum: maxRuns },
-      "Default 20; groupBy 200, node 50."
+      "20; groupBy 200, node 50."
     ),
-    raw: parameters.flag("Adds all other fields; with groupBy all groups."),
+    raw: parameters.flag("All fields; with groupBy all groups."),
     offset: parameters.offset("offset", "Groups to skip.")
   }),
   output: Schema.Struct({

@@ -36,14 +36,14 @@ const Input = Schema.Struct({
   ids: parameters.executionIds("ids", maxRuns, `At most ${maxRuns}.`),
   ...Selection.parameters,
   status: parameters.optional(Schema.Literals(["error", "crashed", "canceled"]), "Default error."),
-  last: parameters.optionalInt("last", { minimum: 1, maximum: maxRuns }, `Newest, default ${defaultRuns}.`),
+  last: parameters.optionalInt("last", { minimum: 1, maximum: maxRuns }, `Newest (${defaultRuns}).`),
   from: parameters.optional(
     Schema.Literals(["failure", "start"]),
-    "failure (default): at the failed node. start: the recorded request again."
+    "failure (default): at the failed node; start: the recorded request."
   ),
   latest: parameters.flag("Use the current workflow."),
-  force: parameters.flag("Even if it may have been retried."),
-  dryRun: parameters.flag("Only show what would be sent.")
+  force: parameters.flag("Even if perhaps retried."),
+  dryRun: parameters.flag("Show what would be sent.")
 })
 type Input = typeof Input.Type
 

@@ -109,7 +109,7 @@ export const searchExecution = Tool.make({
   name: "search_execution",
   title: "Search executions' items",
   searchHint: "find values in execution data, which node, which runs, grep, filter, trace a record",
-  description: "Find or list items of one run (id) or many, by text or condition; counts by status and version.",
+  description: "Find or list items of one run (id) or many by text or condition; counts by status, version.",
   annotations: Tool.readOnly,
   empty: { text: "the text null is searched" },
   unlisted: { offset: "never" },
@@ -128,7 +128,7 @@ export const searchExecution = Tool.make({
     nodes: parameters.optional(Schema.Array(Schema.String), "Only these."),
     without: parameters.optional(
       Schema.Literals(["items", "runs"]),
-      "Nodes without items, or that did not run."
+      "Nodes without items, or not run."
     ),
     fields: conditions.fields,
     limit: parameters.int("limit", { minimum: 1, maximum: maxMatches }, 10, "Rows."),

@@ -10,7 +10,7 @@ export const stopExecution = Tool.make({
   name: "stop_execution",
   title: "Stop execution",
   searchHint: "cancel, kill, abort a running or waiting execution",
-  description: "Stop an execution that is running or waiting.",
+  description: "Stop a running or waiting execution.",
   annotations: Tool.destructive,
   scopes: ["execution:stop"],
   input: Schema.Struct({ id: parameters.executionId }),

@@ -18,7 +18,7 @@ export const replaceWorkflowFromFile = Tool.make({
   name: "replace_workflow_from_file",
   title: "Replace workflow from file",
   searchHint: "overwrite, deploy, sync a workflow from a JSON file, git",
-  description: "Replace a workflow on n8n with a file or draft; its id, state and tags stay. Undo: workflow_restore.",
+  description: "Replace a workflow on n8n with a file or draft; id, state, tags stay. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:update", "workflow:read"],
   input: Schema.Struct({

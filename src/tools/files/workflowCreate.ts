@@ -14,7 +14,7 @@ export const workflowCreate = Tool.make({
   name: "workflow_create",
   title: "Create draft",
   searchHint: "new workflow file, draft, build offline, start from scratch",
-  description: "Start a workflow as a draft, without n8n. Next: workflow_edit; then create_workflow_from_file.",
+  description: "Start a workflow as a draft, without n8n. Next: workflow_edit, create_workflow_from_file.",
   unlisted: { active: "never" },
   annotations: { ...Tool.additive, openWorldHint: false },
   scopes: [],

@@ -16,7 +16,7 @@ export const workflowList = Tool.make({
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    directoryPath: parameters.optional(Schema.String, "Default: the files root."),
+    directoryPath: parameters.optional(Schema.String, "Default: files root."),
     limit: parameters.limit,
     offset: parameters.rowOffset
   }),

@@ -48,14 +48,14 @@ export const workflowDiff = Tool.make({
   title: "Compare workflows",
   app: page.app,
   searchHint: "what changed, difference, compare versions, draft and published, file and n8n, which change broke it",
-  description: "Show how workflow b differs from a. Default: the current workflow, or published and draft.",
+  description: "How does workflow b differ from a? Default: the current one, or published and draft.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   unlisted: { offset: "never" },
   input: Schema.Struct({
     a: parameters.referenceFor("a"),
     b: Schema.optionalKey(parameters.referenceFor("b", "Same forms.")),
-    node: parameters.optional(Schema.String, "Show only this node, in full; *: all."),
+    node: parameters.optional(Schema.String, "Only this node, in full; *: all."),
     offset: parameters.rowOffset
   }),
   output: Schema.Struct({

@@ -148,7 +148,7 @@ export const workflowHistory = Tool.make({
   name: "workflow_history",
   title: "Workflow history",
   searchHint: "versions, snapshots, who changed what, which change broke it, undo",
-  description: "List versions, also of a deleted workflow, and what each changed.",
+  description: "List versions, also of deleted workflows, with their changes.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   // The mark of the next page names it.

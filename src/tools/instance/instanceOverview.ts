@@ -153,7 +153,7 @@ export const instanceOverview = Tool.make({
   partialScopes: { "communityPackage:list": "packages" },
   input: Schema.Struct({
     days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days of failures."),
-    since: Selection.time("since", "Incidents since, ISO 8601.")
+    since: Selection.time("since", "Incidents since (ISO time).")
   }),
   output: Output,
   handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, N8nClient | Executions> =>

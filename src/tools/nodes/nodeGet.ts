@@ -71,21 +71,21 @@ export const nodeGet = Tool.make({
   name: "node_get",
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
-  description: "Look up a node type before using it: versions, credentials, ports, parameters, an example.",
+  description: "Look up a node type before use: versions, credentials, ports, parameters, an example.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    type: parameters.optional(Schema.String, "From node_search: n8n-nodes-base.slack."),
+    type: parameters.optional(Schema.String, "From node_search: slack."),
     types: parameters.optional(
       Schema.Array(Schema.String).check(
         Schema.isBetweenLength(1, maxTypes, { message: `types must have 1 to ${maxTypes} entries` })
       ),
       `At most ${maxTypes}.`
     ),
-    version: parameters.optional(Schema.Finite, "typeVersion; default: a new node's."),
-    resource: parameters.optional(Schema.String, "Only for this resource."),
-    operation: parameters.optional(Schema.String, "Only for this operation."),
-    parameters: parameters.optional(Schema.Array(Schema.String), "Names (outer.inner) to return in full.")
+    version: parameters.optional(Schema.Finite, "typeVersion; default: newest."),
+    resource: parameters.optional(Schema.String, "Only this resource."),
+    operation: parameters.optional(Schema.String, "Only this operation."),
+    parameters: parameters.optional(Schema.Array(Schema.String), "Names (outer.inner) to show in full.")
   }),
   output: Output,
   handler: ({ type, types, ...ask }) =>

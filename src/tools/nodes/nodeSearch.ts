@@ -26,14 +26,14 @@ export const nodeSearch = Tool.make({
   title: "Search nodes",
   searchHint: "find an integration, app, service, which node for a task",
   isEntry: true,
-  description: "Find the node type (id) for a task, best first. Next: node_get.",
+  description: "Find node types (ids) for a task, best first. Next: node_get.",
   // functionality only adds words to keyword.
   unlisted: { functionality: "never" },
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
     keyword: parameters.optional(Schema.String, "Service, task or type: slack, call an api."),
-    category: parameters.optional(Schema.String, "trigger, http, database, ai, communication, …"),
+    category: parameters.optional(Schema.String, "trigger, http, database, ai, …"),
     functionality: parameters.optional(Schema.String, "More search words."),
     limit: parameters.int("limit", { minimum: 1, maximum: maxRows }, 10, "Rows.")
   }),

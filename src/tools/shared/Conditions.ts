@@ -8,12 +8,12 @@ import * as JsonPath from "../../base/JsonPath.ts"
 import type { Field } from "../../executions/ItemView.ts"
 import * as parameters from "./Parameters.ts"
 
-export const where = parameters.optional(Schema.String, "JavaScript over fields: amount > 1000 && country === 'JP'.")
+export const where = parameters.optional(Schema.String, "JavaScript over fields: qty > 9 && country === 'JP'.")
 
 export const paths = (description: string) =>
   Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(50)).annotate({ description }))
 
-export const fields = paths("Paths to show: orderNo, customer.id.")
+export const fields = paths("Paths: orderNo, customer.id.")
 
 const shownSource = 20
 

@@ -2,11 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import type { N8nError } from "../../base/Errors.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import type { Findings } from "../../workflow/check/WorkflowProblems.ts"
-import type { Created } from "../../workflow/edit/WorkflowEdit.ts"
 import type { Options, Outcome } from "../../workflows/store/Outcome.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as WorkflowEdit from "../../workflows/WorkflowEdit.ts"
@@ -62,30 +60,27 @@ interface EditOptions extends Omit<Options, "publish"> {
 }
 
 /** Changes a workflow; on n8n the nodes of a published one wait as a draft, unless the result is to be published. */
-export const change = <A extends { readonly workflow: Obj; readonly created?: ReadonlyArray<Created> }, R>(
+export const edit = (
   id: string,
-  { publish, ...options }: EditOptions,
-  make: (before: Obj) => Effect.Effect<A, N8nError, R>
+  operations: ReadonlyArray<WorkflowEdit.Operation>,
+  { publish, ...options }: EditOptions
 ) =>
   Effect.zipWith(
     WorkflowStore.use((store) =>
       store.write(
         placeOf(id),
         (before: Obj) =>
-          Effect.map(make(before), (result) => ({
+          Effect.map(WorkflowEdit.apply(before, operations), (result) => ({
             patch: WorkflowEdit.patchOf(before, result.workflow),
-            created: result.created ?? [],
+            created: result.created,
             result
           })),
         { ...options, publish: publish === true ? "valid" : "draft" }
       )
     ),
     Effect.all([Tool.CurrentTools, Tool.Withheld]),
-    (changed, [tools, withheld]): Edited<A> => ({
+    (changed, [tools, withheld]) => ({
       ...changed,
       offered: new Set(tools.flatMap(({ name }) => withheld.has(name) ? [] : [name]))
     })
   )
-
-export const edit = (id: string, operations: ReadonlyArray<WorkflowEdit.Operation>, options: EditOptions) =>
-  change(id, options, (before) => WorkflowEdit.apply(before, operations))

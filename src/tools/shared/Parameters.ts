@@ -28,10 +28,10 @@ const workflowFor = (description: string, name = "Workflow ID") =>
 export const workflowId = workflowFor("Id or name.").check(writable)
 
 /** Reference to a workflow, not to one of its versions. */
-export const anyWorkflowId = workflowFor("Id, name or file.").check(writable)
+export const anyWorkflowId = workflowFor("Id, name, file.").check(writable)
 
 /** Reference to a workflow or one of its versions; `Reference` parses it. */
-export const referenceFor = (name: string, description = "Id or name (@published, @VERSION), file.") =>
+export const referenceFor = (name: string, description = "Id, name (@published, @VERSION), file.") =>
   workflowFor(description, name)
 
 export const reference = referenceFor("Workflow ID")
@@ -76,7 +76,7 @@ export const choice = <const Words extends readonly [string, ...ReadonlyArray<st
   description: string
 ) => withDefault(Schema.Literals(words).annotate({ description, default: words[0] }), words[0])
 
-export const graphFormat = choice(["graph", "mermaid"], "mermaid: to show a person.")
+export const graphFormat = choice(["graph", "mermaid"], "mermaid: for people.")
 
 /** Optional number; its default is only shown, and the tool applies it. */
 export const optionalInt = (name: string, bounds: Bounds, description: string, byDefault?: number) =>

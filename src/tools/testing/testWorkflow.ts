@@ -118,7 +118,7 @@ export const testWorkflow = Tool.make({
   name: "test_workflow",
   title: "Test workflow",
   searchHint: "run, execute, try, trigger a workflow now with test data, several cases, compare two versions",
-  description: "Run a workflow, published or not, as a temporary copy. Its nodes really run.",
+  description: "Run a workflow, also unpublished, as a temporary copy. Nodes really run.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: [
     "workflow:create",
@@ -132,26 +132,26 @@ export const testWorkflow = Tool.make({
   ],
   input: Schema.Struct({
     workflowId: parameters.reference,
-    testData: parameters.optional(Schema.Json, "The trigger's item or items; a webhook's body."),
+    testData: parameters.optional(Schema.Json, "The trigger's item(s); a webhook's body."),
     timeout: parameters.optionalInt("timeout", { minimum: 1_000, maximum: 3_600_000 }, "ms.", 60_000),
-    startNode: parameters.optional(Schema.String, "Node to start at."),
-    endNode: parameters.optional(Schema.String, "Last node to run."),
+    startNode: parameters.optional(Schema.String, "First node."),
+    endNode: parameters.optional(Schema.String, "Last node."),
     pins,
     replay: Schema.optionalKey(
-      parameters.executionIdFor("Execution whose data replaces the trigger and nodes that reach outside.")
+      parameters.executionIdFor("Execution whose data replaces trigger and outside nodes.")
     ),
     cases: Schema.optionalKey(
       Schema.Array(Case).check(Schema.isMinLength(1), Schema.isMaxLength(CaseSet.maxCases)).annotate({
-        description: "Several tests instead of one."
+        description: "Several tests."
       })
     ),
-    against: Schema.optionalKey(parameters.referenceFor("against", "Compare with this version (ID@published).")),
+    against: Schema.optionalKey(parameters.referenceFor("against", "Version to compare (ID@published).")),
     show: Schema.optionalKey(
       Schema.Struct({
         nodes: Schema.optionalKey(Schema.Array(Schema.String)),
         where: Schema.optionalKey(Schema.String),
         fields: Schema.optionalKey(Schema.Array(Schema.String))
-      }).annotate({ description: "Items to return; default: the last node's." })
+      }).annotate({ description: "Items to return (the last node's)." })
     ),
     mode: parameters.choice(["auto", "copy", "live"], "live: the real webhook.")
   }),

@@ -33,7 +33,7 @@ export const activateWorkflow = Tool.make({
   annotations: Tool.destructive,
   scopes: ["workflow:activate", "workflow:read"],
   input: Schema.Struct({
-    id: parameters.referenceFor("Workflow ID", "Id, name, or ID@VERSION (n8n 2.40+)."),
+    id: parameters.referenceFor("Workflow ID", "Id, name, ID@VERSION (n8n 2.40+)."),
     name: parameters.optional(Schema.String, "For the version."),
     description: parameters.optional(Schema.String, "For the version.")
   }),

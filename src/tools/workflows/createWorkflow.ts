@@ -21,7 +21,7 @@ export const createWorkflow = Tool.make({
     connections: writing.connections,
     settings: writing.settings,
     active: parameters.optional(Schema.Boolean, "Publish it."),
-    tags: writing.tags("Names; missing tags are created."),
+    tags: writing.tags("Names; missing ones are created."),
     ...parameters.place,
     raw: writing.raw
   }),

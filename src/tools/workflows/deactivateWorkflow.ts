@@ -10,7 +10,7 @@ export const deactivateWorkflow = Tool.make({
   name: "deactivate_workflow",
   title: "Unpublish workflow",
   searchHint: "deactivate, turn off, pause, disable a workflow",
-  description: "Unpublish (deactivate) a workflow. Running executions continue.",
+  description: "Unpublish (deactivate) a workflow; its runs continue.",
   annotations: Tool.destructive,
   scopes: ["workflow:deactivate", "workflow:read"],
   input: Schema.Struct({ id: parameters.workflowId }),

@@ -14,14 +14,14 @@ export const deleteWorkflow = Tool.make({
   name: "delete_workflow",
   title: "Delete workflow",
   searchHint: "remove, drop, get rid of, archive a workflow",
-  description: "Delete a workflow and its executions. Undo, without executions: workflow_restore.",
+  description: "Delete a workflow and its executions. Undo, without these: workflow_restore.",
   annotations: Tool.destructive,
   unlisted: { raw: "never" },
   scopes: ["workflow:delete", "workflow:read"],
   input: Schema.Struct({
     id: parameters.workflowId,
     confirm: writing.confirm,
-    archive: parameters.flag("Archive it instead (n8n 2); executions stay."),
+    archive: parameters.flag("Archive instead (n8n 2); executions stay."),
     raw: parameters.flag("No effect.")
   }),
   output: Schema.Struct({

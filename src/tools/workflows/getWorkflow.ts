@@ -69,13 +69,13 @@ export const getWorkflow = Tool.make({
   name: "get_workflow",
   title: "Get workflow",
   searchHint: "show, open, read a workflow, node parameters, settings",
-  description: "Read a workflow's facts; nodes adds whole nodes and their connections, raw the structure.",
+  description: "Read a workflow's facts; nodes adds whole nodes and their connections.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
     nodes: parameters.optional(Schema.Array(Schema.String), "By name; ['*']: all."),
-    raw: parameters.flag("Adds nodes (without parameters), connections, settings."),
+    raw: parameters.flag("Adds nodes (no parameters), connections, settings."),
     offset: parameters.offset("offset", "Nodes to skip."),
     textFrom: parameters.textFrom
   }),

@@ -40,7 +40,7 @@ export const getWorkflowConnections = Tool.make({
   title: "Get workflow connections",
   app: page.app,
   searchHint: "graph, diagram, mermaid, how nodes are wired, flow",
-  description: "Read a workflow's graph, with the ports of branches, errors and AI sub-nodes.",
+  description: "Read a workflow's graph with ports of branches, errors, AI sub-nodes.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({

@@ -56,7 +56,7 @@ export const listWorkflows = Tool.make({
     limit: parameters.optionalInt("limit", { minimum: 1, maximum: 100 }, "Rows.", Selection.defaultLimit),
     offset: parameters.rowOffset,
     cursor: parameters.cursor,
-    raw: parameters.flag("Adds archived workflows, tags and dates.")
+    raw: parameters.flag("Adds archived ones, tags, dates.")
   }),
   output: Schema.Struct({
     count: Schema.Int,

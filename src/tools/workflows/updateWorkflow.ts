@@ -10,7 +10,7 @@ export const updateWorkflow = Tool.make({
   name: "update_workflow",
   title: "Update workflow",
   searchHint: "change, modify, rename a workflow, its nodes, settings, tags",
-  description: "Change a workflow: omitted parts stay. A published one is published again. Undo: workflow_restore.",
+  description: "Change a workflow: omitted parts stay; a published one is published again. Undo: workflow_restore.",
   annotations: Tool.destructive,
   empty: { nodes: "removes all nodes", tags: "removes all tags" },
   scopes: ["workflow:update", "workflow:read"],
@@ -23,7 +23,7 @@ export const updateWorkflow = Tool.make({
     ),
     connections: parameters.optional(writing.connections, "All connections."),
     settings: writing.settings,
-    active: parameters.optional(Schema.Boolean, "Publish or unpublish it."),
+    active: parameters.optional(Schema.Boolean, "Publish or unpublish."),
     tags: writing.tags("All tags, by name."),
     expectedVersionId: writing.expectedVersionId,
     raw: writing.raw

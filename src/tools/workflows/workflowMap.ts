@@ -164,8 +164,7 @@ export const workflowMap = Tool.make({
   name: "workflow_map",
   title: "Map of workflows",
   searchHint: "dependencies, who calls this sub-workflow, impact of a change, unused sub-workflows, broken calls",
-  description:
-    "Map links between workflows: broken, unused, cyclic ones, shared credentials. With id: what a change affects.",
+  description: "Map links between workflows, also broken, unused, cyclic. With id: what a change affects.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { "dataTable:list": "names of data tables" },

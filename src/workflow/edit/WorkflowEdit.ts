@@ -12,13 +12,13 @@ import * as Connect from "./connect.ts"
 import * as Extract from "./extract.ts"
 import type { Operation } from "./operation.ts"
 import * as Rename from "./rename.ts"
-import type { Added, Created, Edit, LongEdit, Lookups, Refusal } from "./step.ts"
+import { replaceNode } from "./replaceNode.ts"
+import type { Added, Created, Edit, LongEdit, Lookups, Refusal, Report } from "./step.ts"
 import * as Update from "./update.ts"
 import * as Value from "./value.ts"
 
-export { replace } from "./add.ts"
 export { fault, type Fields, Operation, type OperationName } from "./operation.ts"
-export type { Added, Created, Lookups, Refusal } from "./step.ts"
+export type { Added, Created, Lookups, Refusal, Report } from "./step.ts"
 
 export interface Edited {
   readonly workflow: Obj
@@ -28,6 +28,7 @@ export interface Edited {
   readonly created: ReadonlyArray<Created>
   /** Nodes that an upgrade could not bring to the newest version. */
   readonly left: ReadonlyArray<Upgrade.Left>
+  readonly reports: ReadonlyArray<Report>
 }
 
 const edits: { readonly [Op in Operation["op"]]: Edit<Op> | LongEdit<Op> } = {
@@ -35,6 +36,7 @@ const edits: { readonly [Op in Operation["op"]]: Edit<Op> | LongEdit<Op> } = {
   update: Update.update,
   set: Value.set,
   replace: Value.replace,
+  replaceNode,
   rename: Rename.rename,
   remove: Rename.remove,
   enable: Update.toggle,
@@ -68,6 +70,7 @@ export const steps = function*(
   const removed: Array<readonly [line: number, name: string]> = []
   const created: Array<Created> = []
   const left: Array<Upgrade.Left> = []
+  const reports: Array<Report> = []
   let current = workflow
   for (const [index, operation] of operations.entries()) {
     yield
@@ -84,6 +87,7 @@ export const steps = function*(
     if (step.added !== undefined) added.push(step.added)
     if (step.created !== undefined) created.push(step.created)
     left.push(...step.left ?? [])
+    if (step.report !== undefined) reports.push(step.report)
     if (step.removed !== undefined) removed.push([changes.length - 1, step.removed])
   }
   // A later operation may have replaced the references.
@@ -97,6 +101,7 @@ export const steps = function*(
     changes,
     created,
     left,
+    reports,
     // A later operation may have removed a node.
     added: added.flatMap((id) => nodes.has(id) ? [{ id, name: Workflow.nameOf(nodes.get(id)) }] : [])
   })

@@ -43,6 +43,12 @@ const members = {
     with: Schema.String,
     all: optional(Schema.Boolean)
   }),
+  replaceNode: operation("replaceNode", {
+    node: Name,
+    type: Schema.String,
+    parameters: optional(Fields),
+    typeVersion: optional(Schema.Finite)
+  }),
   rename: operation("rename", { node: Name, to: Name }),
   remove: operation("remove", onNode),
   enable: operation("enable", onNode),

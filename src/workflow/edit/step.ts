@@ -26,6 +26,13 @@ export interface Added {
   readonly name: string
 }
 
+/** Connections of a node whose type was replaced, in words. */
+export interface Report {
+  readonly nodeId: string
+  readonly maintainedConnections: ReadonlyArray<string>
+  readonly removedConnections: ReadonlyArray<string>
+}
+
 export interface Step {
   readonly workflow: Obj
   readonly changes: ReadonlyArray<string>
@@ -34,6 +41,7 @@ export interface Step {
   readonly removed?: string
   readonly created?: Created
   readonly left?: ReadonlyArray<Left>
+  readonly report?: Report
 }
 
 export interface Refusal {

@@ -1,6 +1,5 @@
 /** Changes the properties of nodes, and the name and settings of the workflow. */
 import * as Result from "effect/Result"
-import type { Hint } from "../../base/Advice.ts"
 import { equals, num, type Obj, obj } from "../../base/Json.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
@@ -13,9 +12,9 @@ import * as Patch from "./patch.ts"
 import * as Rewire from "./rewire.ts"
 import * as Step from "./step.ts"
 
-const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
+const elsewhere: ReadonlyMap<string, string> = new Map([
   ["name", "Use {op: 'rename', node, to}: connections and expressions follow."],
-  ["type", { _tag: "ReplaceNode" }],
+  ["type", "Use {op: 'replaceNode', node, type}: what fits the new type stays."],
   ["position", "Use {op: 'move', node, position: [x, y]}."],
   ["id", "A node keeps its id."]
 ])
@@ -40,7 +39,8 @@ const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step
     : Step.refuse(key, `${key} cannot be ${Step.brief(value)}.`, `It is ${words(nodeKey)}.`)
 }
 
-const descriptionOf = (
+/** Description of the node's type in its version; refuses a version that is new and does not exist. */
+export const descriptionOf = (
   node: Obj,
   isNew: boolean,
   { find }: Step.Lookups

@@ -151,7 +151,7 @@ export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
       return yield* Step.refuse(
         Array.isArray(list) ? "value" : "path",
         Array.isArray(list) ? "null cannot be appended." : `${shownPath(steps)} is not a list.`,
-        shownAt(place, steps)
+        shownAt(place, steps) || "Append a value instead."
       )
     }
     const whole = isNew ? [...arr(list), operation.value] : operation.value

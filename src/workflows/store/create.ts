@@ -15,6 +15,7 @@ import { deleteUnpublished, type Progress, published, unpublished } from "./Publ
 import {
   adding,
   checkName,
+  checkTags,
   explained,
   judged,
   keep,
@@ -39,6 +40,7 @@ export const create = Effect.fnUntraced(function*(
   const repaired = yield* Effect.provideService(prepare(parts, source), NodeCatalogue, means.catalogue)
   const body = repaired.workflow
   yield* checkName(body.name)
+  yield* checkTags(names)
   const outcome = (workflow: Workflow.Workflow, progress: Pick<Progress, "warnings">, isWritten: boolean) =>
     Effect.map(judged(means, undefined, workflow, problems), ({ warnings: remarks, ...judgement }): Outcome => ({
       ...judgement,

@@ -40,6 +40,7 @@ import {
 import {
   adding,
   checkName,
+  checkTags,
   explained,
   judged,
   keep,
@@ -115,6 +116,7 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
     : { held: [], patch: whole }
   const { tags, ...parts } = patch
   if (parts.name !== before.name) yield* checkName(parts.name)
+  yield* checkTags(tags ?? [])
   const { body, warnings } = yield* Effect.provideService(
     merge(before, { ...parts }, source),
     NodeCatalogue,

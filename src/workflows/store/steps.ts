@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
 import type { Obj } from "../../base/Json.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import { tagsFault } from "../../n8n/model/Limits.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -92,3 +93,9 @@ export const judged = (
 
 export const explained = ({ catalogue }: Means, workflow: Obj) => <A, R>(step: Effect.Effect<A, Errors.N8nError, R>) =>
   WorkflowValidation.explained(workflow)(step).pipe(Effect.provideService(NodeCatalogue, catalogue))
+
+/** Fails for names of tags that n8n refuses after the rest is written. */
+export const checkTags = (names: ReadonlyArray<string>): Effect.Effect<void, Errors.ValidationError> => {
+  const fault = tagsFault(names)
+  return fault === undefined ? Effect.void : Errors.invalid("tags", fault, "Nothing was written. Use other names.")
+}

@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Schedule from "effect/Schedule"
 import type * as Services from "../../../src/app/Services.ts"
 import type { N8nError } from "../../../src/base/Errors.ts"
-import { type Obj, obj, str } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Sync from "../../../src/sync/Sync.ts"
@@ -66,6 +66,61 @@ const done = ({ entries }: Sync.Report<Sync.Outcome>) =>
 
 /** Adds the tests to a suite. */
 export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; readonly v2: boolean }) => {
+  it.effect("publish: a node of another type answers immediately, by its name, at the same webhook", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const { id } = yield* tools.createWorkflow.call({
+        name: "Other type",
+        nodes: [
+          hook(path),
+          set("Say", `{ word: "one" }`),
+          set("Last", `{ word: Object.values($('Say').first().json)[0] }`)
+        ],
+        connections: connected(chain("Hook", "Say", "Last")),
+        settings: { executionOrder: "v1" },
+        active: true
+      })
+      assert.strictEqual(yield* said(path), "one")
+      const request = {
+        workflowId: id,
+        operations: [
+          {
+            op: "replaceNode" as const,
+            node: "Say",
+            type: "n8n-nodes-base.html",
+            parameters: { html: "two" }
+          },
+          { op: "replaceNode" as const, node: "Hook", type: "n8n-nodes-base.webhook", typeVersion: 2.1 }
+        ],
+        publish: true
+      }
+      const planned = yield* tools.workflowEdit.call({ ...request, dryRun: true })
+      assert.deepInclude(planned, { applied: false, published: true, problems: [] })
+      assert.strictEqual(yield* said(path), "one")
+      assert.deepInclude(yield* tools.workflowEdit.call(request), {
+        applied: true,
+        published: true,
+        changes: planned.changes
+      })
+      assert.strictEqual(yield* said(path), "two")
+      const { nodes } = obj(yield* scenarios.fetchJson(`workflows/${id}`)) ?? {}
+      const [trigger, say] = arr(nodes).map((each) => obj(each) ?? {})
+      assert.deepInclude(trigger, { typeVersion: 2.1, webhookId: path })
+      assert.deepInclude(say, { name: "Say", type: "n8n-nodes-base.html" })
+
+      const back = yield* tools.nodeReplace.call({
+        workflowId: id,
+        targetNodeId: String(say?.["id"]),
+        newNodeType: "n8n-nodes-base.set",
+        parameters: { mode: "raw", jsonOutput: `={{ { word: "three" } }}` }
+      })
+      assert.deepInclude(back, { nodeId: String(say?.["id"]), published: !drafts })
+      assert.lengthOf(back.compatibilityReport.maintainedConnections, 2)
+      assert.strictEqual(yield* said(path), drafts ? "two" : "three")
+      yield* tools.activateWorkflow.call({ id })
+      assert.strictEqual(yield* said(path), "three")
+    }))
+
   it.effect("publish: activate_workflow and active: true publish a draft that waits; no other change does", () =>
     Effect.gen(function*() {
       const path = newPath()

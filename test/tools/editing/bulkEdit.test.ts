@@ -82,6 +82,18 @@ describe("a change of many workflows", () => {
       assert.deepStrictEqual(yield* urls(api), before)
     }, { seed: several }))
 
+  it.effect("gives nodes another type, and takes that back", () =>
+    inMemory(function*(api) {
+      const types = Effect.map(api.workflows, (all) => new Set(all.map(({ nodes }) => obj(arr(nodes)[1])?.["type"])))
+      const type = { op: "replaceNode", node: { type: "httpRequest" }, type: "noOp" }
+      const { changes, plan } = yield* dryRun([type], { ids: ["a", "b"] })
+      assert.deepStrictEqual(changes?.map(({ change, nodes }) => [change, nodes]), [["httpRequest → noOp", 2]])
+      assert.deepInclude(yield* apply(plan), { done: 2, published: 1 })
+      assert.deepStrictEqual([...yield* types], ["n8n-nodes-base.noOp", "n8n-nodes-base.httpRequest"])
+      yield* restore(plan)
+      assert.deepStrictEqual([...yield* types], ["n8n-nodes-base.httpRequest"])
+    }, { seed: several }))
+
   it.effect("leaves out what has changed since, and says so", () =>
     inMemory(function*(api) {
       const { plan } = yield* dryRun([replace])

@@ -25,6 +25,15 @@ for (const version of ["2", "1"] as const) {
         })
         assert.strictEqual(replaced.compatibilityReport.removedConnections.length, 0)
         assert.strictEqual(replaced.compatibilityReport.maintainedConnections.length, 2)
+        const trigger = yield* tools.nodeReplace.call({
+          workflowId: id,
+          targetNodeId: "End",
+          newNodeType: "n8n-nodes-base.manualTrigger"
+        })
+        assert.strictEqual(trigger.nodeId, replaced.nodeId)
+        const [line, ...others] = trigger.compatibilityReport.removedConnections
+        assert.deepStrictEqual(others, [])
+        assert.include(trigger.changes, `End: removed the connection ${line}`)
       }, version))
   })
 }

@@ -97,6 +97,24 @@ describe("workflow_edit with publish", () => {
       ))
   }
 
+  it.effect("gives a node another type, and names what it lacks there", () =>
+    world(Effect.gen(function*() {
+      const id = yield* create()
+      const replace = (type: string) => ({ op: "replaceNode" as const, node: "End", type })
+      const lacking = { workflowId: id, operations: [replace("slack")] }
+      const dry = yield* tools.workflowEdit.call({ ...lacking, dryRun: true })
+      assert.deepInclude(dry, { applied: false, missingCredentials: [{ node: "End", type: "slackApi" }] })
+      assert.include(dry.problems.map(({ node }) => node), "End")
+      assert.include((yield* Effect.flip(tools.workflowEdit.call({ ...lacking, publish: true }))).message, "not valid")
+      const operations = [{ ...replace("set"), typeVersion: 3.4 }, rename]
+      const done = yield* tools.workflowEdit.call({ workflowId: id, operations, publish: true })
+      assert.deepInclude(done, { applied: true, published: true, problems: [] })
+      assert.include(done.changes[0], "(n8n-nodes-base.noOp 1 → n8n-nodes-base.set 3.4), with 1 connection")
+      const { active, nodes } = yield* stored(id)
+      assert.deepInclude(obj(nodes.at(-1)), { id: "id of End", name: "Last", type: "n8n-nodes-base.set" })
+      assert.isTrue(active)
+    })))
+
   it.effect("publishes a workflow that was not, or puts it back", () =>
     world(Effect.gen(function*() {
       const id = yield* create(false)

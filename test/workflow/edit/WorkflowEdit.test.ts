@@ -558,7 +558,7 @@ describe("update", () => {
     [{ disable: true }, "disable", /'disabled'/],
     [{ url: "x" }, "url", /'parameters'/],
     [{ name: "x" }, "name", /rename/],
-    [{ type: "x" }, "type", /node_replace/],
+    [{ type: "x" }, "type", /replaceNode/],
     [{ id: "x" }, "id", /keeps/],
     [{ position: { x: 1, y: 2 } }, "position", /move/],
     [{ disabled: "true" }, "disabled", /true or false/],

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Connections from "../../../src/n8n/model/Connections.ts"
 import { problems } from "../../../src/workflow/check/WorkflowProblems.ts"
-import { type Operation, replace } from "../../../src/workflow/edit/WorkflowEdit.ts"
+import type { Operation } from "../../../src/workflow/edit/WorkflowEdit.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
 import { ai, attempt, base, edit, lookups, nodeOf } from "./edits.ts"
 import {
@@ -140,16 +140,15 @@ function optionalPort() {
   return Schema.NullOr(Port)
 }
 
-describe("replace, with any type", () => {
+describe("replaceNode, with any type", () => {
   it.prop("leaves valid connections, reports every change, and touches no other node", {
     name: Schema.Literals(names),
     type: Type
   }, ({ name, type }) => {
-    const { report, workflow } = Result.getOrThrowWith(
-      replace(sound, { node: name, type }, lookups()),
-      (refused) => new Error(text(refused))
-    )
+    const { changes, reports: [report], workflow } = edit(sound, { op: "replaceNode", node: name, type })
     isWhole(workflow)
+    assert.isDefined(report)
+    assert.lengthOf(changes.filter((line) => line.includes("removed the connection")), report.removedConnections.length)
     const of = (given: Obj) =>
       Connections.links(given["connections"]).filter(({ from, to }) => from === name || to === name)
     assert.strictEqual(report.maintainedConnections.length, of(workflow).length)
@@ -230,7 +229,7 @@ describe("whatever the workflow is", () => {
     (each) => {
       const given = frozen(each.given as Obj)
       done(given, each.operations)
-      replace(given, { node: "A", type: `${base}switch` }, lookups())
+      attempt(given, { op: "replaceNode", node: "A", type: `${base}switch` })
     }
   )
 })

@@ -179,6 +179,7 @@ describe("set", () => {
     ["Fields", "assignments.values[+]", {}, "path", "'assignments' holds no 'values': n8n drops it.", /'assignments'/],
     ["Fields", "options[+]", {}, "path", "options is not a list.", /options is empty/],
     ["Fields", "assignments.assignments[+]", null, "value", "null cannot be appended.", /\[\+\] appends/],
+    ["Fields", "b[+]", null, "value", "null cannot be appended.", /Append a value/],
     [
       "Fields",
       "assignments.assignments.name",

@@ -1,19 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Result from "effect/Result"
 import { type Obj, obj } from "../../../src/base/Json.ts"
-import * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
+import type * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
 import { joined } from "../../support/workflows.ts"
-import { agent, ai, base, flow, hook, lookups, model, node, nodeOf, set } from "./edits.ts"
+import { agent, ai, base, edit, flow, hook, lookups, model, node, nodeOf, refusal, set } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
-const attempt = (workflow: Obj, node: string, type: string, parameters?: Obj) =>
-  WorkflowEdit.replace(workflow, { node, type, ...(parameters === undefined ? {} : { parameters }) }, lookups())
-const replace = (...given: Parameters<typeof attempt>) =>
-  Result.getOrThrowWith(attempt(...given), (refused) => new Error(JSON.stringify(refused)))
-const refusal = (...given: Parameters<typeof attempt>) => Result.getOrThrow(Result.flip(attempt(...given)))
+const operation = (node: string, type: string, more: Obj = {}) =>
+  ({ op: "replaceNode", node, type, ...more }) as WorkflowEdit.Operation
+const replace = (workflow: Obj, node: string, type: string, parameters: Obj = {}) => {
+  const { reports, ...edited } = edit(workflow, operation(node, type, { parameters }))
+  const [{ nodeId, ...report } = { nodeId: "", maintainedConnections: [], removedConnections: [] }] = reports
+  return { ...edited, nodeId, report }
+}
+const refused = (node: string, type: string, more: Obj = {}) => refusal(flow([set("A")]), operation(node, type, more))
 
-describe("replace", () => {
+describe("replaceNode", () => {
   it("keeps a node's other properties, and the order of its keys", () => {
     const old = set("A", { notes: "n", disabled: true, onError: "continueRegularOutput", position: [5, 6], zeta: 1 })
     const { changes, nodeId, workflow } = replace(flow([hook, old]), "id of A", `${base}noOp`)
@@ -158,11 +160,12 @@ describe("replace", () => {
     same(replace(workflow, "Foo", `${base}set`).report.removedConnections.length, 2)
   })
 
-  it("is refused where node, type or a parameter does not exist", () => {
-    same(refusal(flow([set("A")]), "B", `${base}set`).field, "node")
-    same(refusal(flow([set("A")]), "A", `${base}sett`).field, "type")
-    same(refusal(flow([set("A")]), "A", `${base}httpRequest`, { metod: "x" }), {
-      field: "parameters.metod",
+  it("is refused where node, type, version or a parameter does not exist", () => {
+    same(refused("B", `${base}set`).field, "operations[0].node")
+    same(refused("A", `${base}sett`).field, "operations[0].type")
+    same(refused("A", `${base}httpRequest`, { typeVersion: 9 }).field, "operations[0].typeVersion")
+    same(refused("A", `${base}httpRequest`, { parameters: { metod: "x" } }), {
+      field: "operations[0].parameters.metod",
       message: "HTTP Request 4.5 has no parameter 'metod'.",
       hint: "Did you mean 'method'?"
     })
@@ -172,5 +175,99 @@ describe("replace", () => {
     const { nodeId, workflow } = replace({ nodes: [{ id: "x", parameters: "p" }] }, "x", `${base}noOp`)
     same(nodeId, "x")
     same(workflow, { nodes: [{ id: "x", parameters: {}, type: `${base}noOp`, typeVersion: 1 }] })
+  })
+
+  it("says what stayed and what did not, one line for each connection that is gone", () => {
+    const http = node("Call", `${base}httpRequest`, 4.2, { url: "a", method: "POST", jsonBody: "{}" }, {
+      credentials: { githubApi: { id: "1" }, slackApi: { id: "2" } },
+      onError: "continueErrorOutput",
+      retryOnFail: true,
+      maxTries: 4,
+      executeOnce: true,
+      alwaysOutputData: true,
+      notes: "n",
+      notesInFlow: true,
+      disabled: true
+    })
+    const workflow = flow(
+      [hook, http, set("A"), set("B"), set("Use", { parameters: { a: "={{ $('Call').item.json.x }}" } })],
+      joined(["Hook", "Call"], ["Call", "A"], ["Call", "B", "main", 1]),
+      { pinData: { Call: [{ json: {} }] } }
+    )
+    const { changes, workflow: edited } = replace(workflow, "Call", `${base}github`)
+    same(changes, [
+      `replaced 'Call' (${base}httpRequest 4.2 → ${base}github 1.1), with 3 connections, the credential githubApi; ` +
+      "dropped the parameters url, method, jsonBody, the credential slackApi"
+    ])
+    const { credentials: _, parameters: __, type: ___, typeVersion: ____, ...rest } = http
+    assert.deepInclude(nodeOf(edited, "Call"), rest)
+    same([edited["pinData"], nodeOf(edited, "Use")], [workflow["pinData"], nodeOf(workflow, "Use")])
+    same(replace(workflow, "Call", `${base}if`).changes, [
+      `replaced 'Call' (${base}httpRequest 4.2 → ${base}if 2.3), with 3 connections; ` +
+      "dropped the parameters url, method, jsonBody, the credentials githubApi, slackApi"
+    ])
+    same(replace(workflow, "Call", `${base}manualTrigger`).changes.slice(1), [
+      "Call: removed the connection 'Hook' main[0] → main[0]: 'Call' has no main input; it has none."
+    ])
+  })
+
+  it("never makes a branch an output for errors", () => {
+    const check = node("If", `${base}if`, 2.2, {}, { onError: "continueErrorOutput" })
+    const workflow = flow(
+      [hook, check, set("A"), set("B"), set("C")],
+      joined(["Hook", "If"], ["If", "A"], ["If", "B", "main", 1], ["If", "C", "main", 2])
+    )
+    const { report, workflow: edited } = replace(workflow, "If", `${base}set`)
+    same(report.removedConnections, ["main[1] → 'B' main[0]: the new type has no output for main[1] 'false'."])
+    same(edited["connections"], joined(["Hook", "If"], ["If", "A"], ["If", "C", "main", 1]))
+  })
+
+  it("of an If by a Switch keeps the branches whose rules are given", () => {
+    const check = node("If", `${base}if`, 2.2, { conditions: { conditions: [] } })
+    const workflow = flow([hook, check, set("A"), set("B")], joined(["If", "A"], ["If", "B", "main", 1]))
+    const rules = (count: number) => ({
+      rules: { values: Array.from({ length: count }, () => ({ conditions: { conditions: [] } })) }
+    })
+    same(replace(workflow, "If", `${base}switch`, rules(2)).workflow["connections"], workflow["connections"])
+    const { changes, workflow: edited } = replace(workflow, "If", `${base}switch`, rules(1))
+    same(edited["connections"], joined(["If", "A"]))
+    assert.include(changes[0], "dropped the parameter conditions")
+    assert.match(String(changes.at(-1)), /^If: removed the connection main\[1\] → 'B'/)
+  })
+
+  it("takes a version, a null that removes, and a node named as its type", () => {
+    const http = node("httpRequest", `${base}httpRequest`, 1, { url: "a", method: "GET" })
+    const { workflow } = edit(
+      flow([http]),
+      operation("httpRequest", "httpRequest", { typeVersion: 4.2, parameters: { method: null } })
+    )
+    same(nodeOf(workflow, "httpRequest"), { ...http, typeVersion: 4.2, parameters: { url: "a" } })
+    const old = edit(workflow, operation("httpRequest", "set", { typeVersion: 2 }))
+    assert.deepInclude(nodeOf(old.workflow, "httpRequest"), { type: `${base}set`, typeVersion: 2 })
+  })
+
+  it("of the same type, version and parameters changes nothing", () => {
+    const workflow = flow([hook, set("A")], joined(["Hook", "A"]))
+    const again = edit(workflow, operation("A", "set", { typeVersion: 3.4 }))
+    same(again.changes, ["'A' already has this type, version and parameters"])
+    same(again.workflow, workflow)
+    const secret = flow([node("Sign", `${base}crypto`, 1, { action: "hmac", secret: "hunter2" })])
+    const shown = operation("Sign", "crypto", { typeVersion: 1, parameters: { secret: "[redacted]" } })
+    same(edit(secret, shown).workflow, secret)
+  })
+
+  it("is one of several operations, and finds what those before it made", () => {
+    const { changes, reports, workflow } = edit(
+      flow([hook]),
+      { op: "add", type: `${base}set`, name: "A", after: "Hook" },
+      operation("A", "noOp"),
+      { op: "rename", node: "A", to: "End" },
+      operation("Hook", "formTrigger")
+    )
+    same(changes.length, 4)
+    same(reports.map(({ nodeId }) => nodeId), ["new-1", "id of Hook"])
+    same(nodeOf(workflow, "End")["type"], `${base}noOp`)
+    assert.deepInclude(nodeOf(workflow, "Hook"), { type: `${base}formTrigger`, webhookId: "w" })
+    same(workflow["connections"], joined(["Hook", "End"]))
   })
 })

@@ -69,6 +69,7 @@ const onLink = { from: Name, to: Name, sourceOutput: optional(Port), targetInput
 /** What cannot make other connections of nodes wrong. */
 export const Plain = [
   Schema.Struct({ op: Schema.Literal("add"), type: Type, name: optional(NewName), after: optional(Name) }),
+  Schema.Struct({ op: Schema.Literal("replaceNode"), node: Name, type: Type }),
   Schema.Struct({ op: Schema.Literal("rename"), node: Name, to: NewName }),
   Schema.Struct({ op: Schema.Literals(["remove", "disable"]), node: Name }),
   Schema.Struct({ op: Schema.Literal("move"), node: Name, position: Position }),
