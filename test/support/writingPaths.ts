@@ -170,6 +170,7 @@ const changed = Effect.fnUntraced(function*({ id, parts }: Cell) {
   const { tags, ...next } = altered({ name, nodes, connections, settings: { executionOrder: "v1" } }, parts)
   if (parts.some((part) => part !== "tags")) yield* n8n.putWorkflow(id, next)
   if (parts.includes("tags")) yield* n8n.setWorkflowTags(id, arr(tags).map(String))
+  if (workflow.active) yield* n8n.publishWorkflow(id)
   return { version, versionId: workflow.versionId ?? "" }
 })
 
