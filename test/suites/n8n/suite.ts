@@ -61,6 +61,7 @@ import { versions } from "./versions.ts"
 import { watching } from "./watching.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
+import { writingPaths } from "./writingPaths.ts"
 
 /** The number of requests that our client has sent. */
 class Sent extends Context.Service<Sent, { count: number }>()("test/n8n/Sent") {}
@@ -687,5 +688,6 @@ export const suite = (version: string) => {
     publishing(it, { v2, drafts })
     publishingVersions(it, { drafts })
     extracting(it, { v2, drafts })
+    writingPaths(it, { v2, drafts })
   })
 }
