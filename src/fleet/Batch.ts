@@ -39,11 +39,12 @@ export const isLive = ({ publish }: Plans.Plan, { active, hasDraft }: Plans.Entr
 const leastTime = 8_000
 const patience = 45_000
 
-/** Runs a step for each entry, a few at a time, until time is up or n8n fails; the remaining ones have no outcome. */
+/** Runs a step for each entry, a few at a time, until time is up or n8n fails; the remaining ones have no outcome. Final outcomes are recorded. */
 export const forEach = Effect.fnUntraced(function*<R>(
   entries: ReadonlyArray<Plans.Entry>,
   plan: Plans.Plan,
-  step: (entry: Plans.Entry) => Effect.Effect<Plans.Outcome, Errors.N8nError, R>
+  step: (entry: Plans.Entry) => Effect.Effect<Plans.Outcome, Errors.N8nError, R>,
+  isFinal: (outcome: Plans.Outcome) => boolean = () => true
 ) {
   const { progress } = yield* CallContext
   const outcomes = new Map<string, Plans.Outcome>()
@@ -70,7 +71,7 @@ export const forEach = Effect.fnUntraced(function*<R>(
           : undefined
       })
     outcomes.set(entry.id, known)
-    yield* Plans.record(plan.id, entry.id, known)
+    if (isFinal(known)) yield* Plans.record(plan.id, entry.id, known)
     yield* progress(outcomes.size, entries.length, "workflows")
   })
   const { warnings } = yield* together(Effect.forEach(entries, one, { concurrency: writers, discard: true }))

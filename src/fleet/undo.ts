@@ -150,7 +150,9 @@ export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
   const { outcomes, stopped, warnings } = yield* forEach(
     done,
     plan,
-    (entry) => takeBack(plan, entry, before.get(entry.id)?.after ?? entry.after)
+    (entry) => takeBack(plan, entry, before.get(entry.id)?.after ?? entry.after),
+    // Once what keeps a workflow from being restored is gone, the next call restores it.
+    ({ state }) => state === "restored"
   )
   return {
     plan,

@@ -278,8 +278,17 @@ const isBegun = ({ base, local }: Pair, { hash, workflow }: Remote) =>
   base === undefined && local?.nodeIds !== undefined && workflow !== undefined && local.hash !== hash &&
   Locals.hasNodes(workflow, local.nodeIds)
 
+/** Whether n8n has the nodes of a push that has not ended. */
+const isPushed = ({ base, local }: Pair, { hash, workflow }: Remote, scope: content.Scope) =>
+  base?.pushing !== undefined && workflow !== undefined && local?.hash !== base.hash && hash !== base.hash &&
+  content.nodesHash(content.of(workflow, scope), scope) === base.pushing
+
 /** Status of a pair whose workflow on n8n is known; `undefined` if it is on neither side. */
-const statusOf = (pair: Pair, remote: Remote | undefined): Pick<Item, "status" | "detail"> | undefined => {
+const statusOf = (
+  pair: Pair,
+  remote: Remote | undefined,
+  scope: content.Scope
+): Pick<Item, "status" | "detail"> | undefined => {
   const { base, fault, id, local } = pair
   if (fault !== undefined) return { status: "invalid", detail: fault }
   if (local === undefined) {
@@ -296,7 +305,7 @@ const statusOf = (pair: Pair, remote: Remote | undefined): Pick<Item, "status" |
       : { status: "both", detail: "Changed here, and deleted or archived on n8n." }
   }
   if (local.hash === remote.hash) return { status: "same" }
-  if (isBegun(pair, remote)) return { status: "changed here" }
+  if (isBegun(pair, remote) || isPushed(pair, remote, scope)) return { status: "changed here" }
   if (base === undefined) return { status: "both", detail: "Exists on both sides, differs, and was never synced." }
   return { status: local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both" }
 }
@@ -318,7 +327,7 @@ export const compare = Effect.fnUntraced(function*(pair: Pair, scope: content.Sc
       // Deleted since it was listed.
       Effect.catchTag("NotFoundError", () => Effect.undefined)
     )
-  const status = statusOf(pair, remote)
+  const status = statusOf(pair, remote, scope)
   return status && { ...rest, ...status, ...defined({ remote }) }
 })
 
@@ -340,7 +349,7 @@ export const compareAll = Effect.fnUntraced(function*(
   if (known.size > maxHashes) known.clear()
   const all = pairs.map((pair): Pair => {
     const { head, local } = pair
-    const hash = isBounded && head !== undefined && local?.nodeIds === undefined
+    const hash = isBounded && head !== undefined && local?.nodeIds === undefined && pair.base?.pushing === undefined
       ? known.get(`${head.id} ${head.mark}`)
       : undefined
     return head === undefined || hash === undefined ? pair : { ...pair, head: { hash, ...head } }

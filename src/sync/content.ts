@@ -114,6 +114,9 @@ export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Sc
   }
 }
 
+/** Hash of the parts that a version of n8n holds. */
+export const nodesHash = (content: Obj, scope: Scope): string => hash(withRest(content, {}, scope))
+
 const cleared: Obj = { settings: {}, description: "", nodeGroups: [], pinData: {}, staticData: {}, tags: [] }
 
 /** Parts of `target` that n8n does not have; parts that the file no longer has are cleared. */

@@ -18,7 +18,9 @@ export const Base = Schema.Struct({
   hash: Schema.String,
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Pushed without being published; a later push that publishes publishes it, too. */
-  unpublished: Schema.optionalKey(Schema.Literal(true))
+  unpublished: Schema.optionalKey(Schema.Literal(true)),
+  /** Hash of the nodes of a push that has not ended: if n8n has them, it was this push that wrote them. */
+  pushing: Schema.optionalKey(Schema.String)
 })
 export type Base = typeof Base.Type
 

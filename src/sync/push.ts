@@ -161,6 +161,9 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     : undefined
   const existing = remote ?? (begun && { ...begun, hash: content.hash(content.of(begun, scope)) })
   if (existing === undefined && !dryRun) yield* record(withCreating(local.file))
+  if (item.base !== undefined && existing !== undefined && !dryRun) {
+    yield* record(withBase(existing.id, { ...item.base, pushing: content.nodesHash(target, scope) }))
+  }
   const written = existing === undefined
     ? yield* writing.create(target, { operation, publishes, dryRun })
     : yield* writing.update(existing.id, target, { expectedHash: existing.hash, operation, publishes, dryRun, scope })
@@ -173,7 +176,11 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
       ...Compare.baseOf(local.file, workflow, scope),
       ...(isUnpublished ? { unpublished: true } : {})
     }))
-    yield* follow(local, workflow, comparison, held.length === 0 ? now : content.withRest(now, target, scope))
+    // Tags that could not be set stay in the file, and are set by the next push.
+    const there = held.length === 0
+      ? { ...now, ...target["tags"] === undefined ? {} : { tags: target["tags"] } }
+      : content.withRest(now, target, scope)
+    yield* follow(local, workflow, comparison, there)
   }
   const isNew = remote === undefined
   const isDone = isNew || item.status === "same" || written.changed !== "nothing"

@@ -18,7 +18,9 @@ const everyFile = Effect.fnUntraced(function*(folders: ReadonlyArray<string>) {
     (folder) =>
       Effect.map(fs.readDirectory(folder, { recursive: true }), (names) => names.map((name) => `${folder}/${name}`))
   )
-  return yield* Effect.forEach(paths.flat().toSorted(), (path) =>
+  // The plan of a dry run is stored, so that it can be applied.
+  const all = paths.flat().filter((path) => !/[\\/]plans([\\/]|$)/.test(path)).toSorted()
+  return yield* Effect.forEach(all, (path) =>
     Effect.gen(function*() {
       const { mtime, type } = yield* fs.stat(path)
       return [path, mtime, type === "File" ? yield* fs.readFileString(path) : type]

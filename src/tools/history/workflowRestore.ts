@@ -28,8 +28,17 @@ import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
 const partsOf = (snapshot: Obj) => {
-  const { connections, name, nodeGroups, nodes, pinData, settings, staticData } = snapshot
-  return defined({ name: str(name), nodes, connections, settings, pinData, staticData, nodeGroups })
+  const { connections, description, name, nodeGroups, nodes, pinData, settings, staticData } = snapshot
+  return defined({
+    name: str(name),
+    description: str(description),
+    nodes,
+    connections,
+    settings,
+    nodeGroups,
+    pinData: pinData ?? undefined,
+    staticData: staticData ?? undefined
+  })
 }
 
 const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
@@ -67,12 +76,23 @@ const write = Effect.fnUntraced(function*(
   const isFirst = isV1(yield* N8nClient.use((n8n) => n8n.release))
   const notes: Array<string> = []
   const written = yield* WorkflowStore.use((store) =>
-    store.write({ kind: "n8n", id }, ({ settings: now }) => {
+    store.write({ kind: "n8n", id }, (current) => {
       const { connections, nodeGroups, nodes } = former
       if (!Reference.isSnapshot(version)) return Effect.succeed(defined({ nodes, connections, nodeGroups }) as Patch)
-      const { settings, warnings } = formerSettings(now, former["settings"], isFirst)
+      const { settings, warnings } = formerSettings(current.settings, former["settings"], isFirst)
       notes.splice(0, notes.length, ...warnings)
-      return Effect.succeed({ ...partsOf(former), settings, tags: Workflow.tagNames(former) } as Patch)
+      const { description, nodeGroups: groups, pinData } = current
+      return Effect.succeed({
+        // Parts that the snapshot does not have are removed.
+        ...defined({
+          description: description ? "" : undefined,
+          nodeGroups: groups ? [] : undefined,
+          pinData: pinData ? {} : undefined
+        }),
+        ...partsOf(former),
+        settings,
+        tags: Workflow.tagNames(former)
+      } as Patch)
     }, { operation: "workflow_restore", ...options })
   )
   return { ...written, warnings: [...written.warnings, ...notes] }

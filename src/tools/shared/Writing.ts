@@ -133,7 +133,7 @@ export const hintOf = (outcome: Outcome<unknown, Obj>, means: Means = {}): strin
   const foreign = means.isWhole !== true && Workflow.hasDraft(before as Workflow.Workflow)
   return ItemView.joinNotes([
     isReset && "The draft equals the published version again; the live version did not change.",
-    inForce.length > 0 && `In force now: ${inForce.join(", ")}; the nodes wait as a draft.`,
+    inForce.length > 0 && `In force now: ${inForce.join(", ")}; nodes wait as a draft.`,
     held.length > 0 &&
     `Not written, since it would take effect immediately: held.${state === "draft" ? "" : ` ${publish} writes it.`}`,
     state === "draft" && (foreign

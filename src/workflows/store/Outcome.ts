@@ -142,12 +142,18 @@ export const applied = (before: Workflow.Workflow, patch: Patch): Workflow.Workf
     ...(patch.tags === undefined ? {} : { tags: patch.tags.map((name) => ({ name })) })
   }) as Workflow.Workflow
 
+/** Parts that n8n stores as `{}`, `[]` or `null` if they were removed. */
+const removable: ReadonlySet<string> = new Set(["description", "nodeGroups", "pinData"])
+
+const isEmpty = (value: unknown) =>
+  value === undefined || value === null || value === "" || equals(value, {}) || equals(value, [])
+
 const hasPart = (before: Workflow.Workflow, key: string, value: unknown): boolean =>
   key === "settings"
     ? Object.entries(obj(value) ?? {}).every(([name, inner]) => equals(inner, obj(before.settings)?.[name]))
     : isTags(key)
     ? equals([...value as ReadonlyArray<string>].toSorted(), Workflow.tagNames(before).toSorted())
-    : equals(before[key], value)
+    : equals(before[key], value) || removable.has(key) && isEmpty(before[key]) && isEmpty(value)
 
 /** Parts of a patch that a workflow does not have already. */
 export const missingParts = (before: Workflow.Workflow, patch: Patch): Patch =>
@@ -189,19 +195,13 @@ export const difference = (before: Workflow.Workflow, after: Workflow.Workflow, 
 /** Whether a patch names parts that can wait as a draft. */
 export const isOfVersion = (patch: Patch): boolean => Object.keys(patch).some((key) => versioned.has(key))
 
-/**
- * Whether a patch is in force, by what n8n has: `versionId` is the version that this write made. Parts outside of
- * versions are in force immediately.
- */
-export const stateOf = (
-  now: Workflow.Workflow,
-  patch: Patch,
-  versionId?: string | null
-): "live" | "draft" | "unpublished" => {
-  if (!now.active) return "unpublished"
-  const waits = Workflow.hasDraft(now) && now.activeVersionId !== versionId && isOfVersion(patch)
-  return waits ? "draft" : "live"
-}
+/** Whether the written state runs, by what n8n has: `versionId` is the version that this write made or published. */
+export const stateOf = (now: Workflow.Workflow, versionId?: string | null): "live" | "draft" | "unpublished" =>
+  !now.active
+    ? "unpublished"
+    : Workflow.hasDraft(now) && now.activeVersionId !== versionId
+    ? "draft"
+    : "live"
 
 /** Parts that differ and cannot wait as a draft. */
 export const outside = (before: Obj, after: Obj): ReadonlyArray<string> => {

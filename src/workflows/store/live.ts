@@ -250,8 +250,8 @@ const switched = (
 const foreseen = <A>({ before, changed, hasDrafts, patch, publish, tags }: Decision<A>) => {
   const workflow = applied(before, tags === undefined ? changed : { ...changed, tags })
   const active = publish !== "never" && (before.active || isWanted(publish))
-  const waits = hasDrafts && !isWanted(publish) && (publish !== "keep" || Workflow.hasDraft(before)) &&
-    isOfVersion(patch)
+  const waits = hasDrafts && !isWanted(publish) &&
+    (Workflow.hasDraft(before) || publish !== "keep" && isOfVersion(patch))
   return {
     workflow: { ...workflow, active },
     state: active ? waits ? "draft" as const : "live" as const : "unpublished" as const
@@ -286,7 +286,7 @@ export const write = Effect.fnUntraced(function*<A, R>(
       const diff = running === undefined
         ? difference(before, workflow, named)
         : difference(running, Workflow.running(workflow) ?? workflow, named)
-      const state = expectedState ?? stateOf(workflow, decision.patch, versionId)
+      const state = expectedState ?? stateOf(workflow, versionId ?? options.publication?.versionId)
       return {
         ...judgement,
         place: { kind: "n8n", id },

@@ -47,7 +47,10 @@ export const readBack = ({ warnings, workflow }: Progress): Effect.Effect<Progre
   )
 
 export const tagged = ({ warnings, workflow }: Progress, tags: ReadonlyArray<string>) =>
-  Effect.as(N8nClient.use((n8n) => n8n.setWorkflowTags(workflow.id, tags)), { warnings, workflow })
+  Effect.as(
+    N8nClient.use((n8n) => n8n.setWorkflowTags(workflow.id, tags)),
+    { warnings, workflow: { ...workflow, tags: tags.map((name) => ({ name })) } }
+  )
 
 export const adding = <E, R>({ warnings }: Progress, step: Effect.Effect<Progress, E, R>) =>
   Effect.map(step, (next): Progress => ({ workflow: next.workflow, warnings: [...warnings, ...next.warnings] }))

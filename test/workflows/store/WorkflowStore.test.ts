@@ -377,7 +377,7 @@ describe("n8n 2, live and draft", () => {
       const { activeVersionId } = yield* stored(api, id)
       const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed" })
       assert.strictEqual((yield* stored(api, id))["activeVersionId"], activeVersionId)
-      assert.deepStrictEqual([draft.changed, draft.published], ["name", true])
+      assert.deepStrictEqual([draft.changed, draft.published, draft.inForce], ["name", false, ["name"]])
       yield* tools.activateWorkflow.call({ id })
       assert.notStrictEqual((yield* stored(api, id))["activeVersionId"], activeVersionId)
     }))
@@ -395,7 +395,7 @@ describe("n8n 2, live and draft", () => {
       ) {
         yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say(crypto.randomUUID())] }))
         const tagged = yield* tools.updateWorkflow.call({ id, tags: [crypto.randomUUID().slice(0, 8)] })
-        assert.deepStrictEqual([tagged.changed, tagged.published, yield* isLive], ["tags", true, false])
+        assert.deepStrictEqual([tagged.changed, tagged.published, yield* isLive], ["tags", false, false])
         assert.include(tagged.hint, `activate_workflow(id: '${id}')`)
         const { changed, published } = yield* publish
         assert.deepStrictEqual([published, yield* isLive], [true, true])
