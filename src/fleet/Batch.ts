@@ -108,7 +108,7 @@ export const withLive = (state: State): Effect.Effect<State, never, N8nClient> =
   const digest = Change.digester(plan.operations)
   const isRunning = (entry: Plans.Entry, workflow: Workflow.Listed) => {
     const { connections, nodes } = obj(workflow.activeVersion) ?? {}
-    return entry.hasNodes === false || !Workflow.hasDraft(workflow) ||
+    return !Workflow.hasDraft(workflow) ||
       digest({ ...workflow, nodes, connections }) === (outcomes.get(entry.id)?.after ?? entry.after)
   }
   return Effect.flatMap(Deadline.left, (left) => Effect.timeout(nowById(done), left)).pipe(

@@ -164,7 +164,7 @@ export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "k
     const { active, name } = listed
     const hasDraft = Workflow.hasDraft(listed)
     const hasNodes = steps.some(isOfNode)
-    const immediate = publish === "draft" && active && hasNodes ? outside(workflow, after) : []
+    const immediate = active && (hasDraft || publish === "draft" && hasNodes) ? outside(workflow, after) : []
     entries.push({
       id: listed.id,
       name,

@@ -194,9 +194,11 @@ const edited = Effect.fnUntraced(function*(cell: Cell) {
 })
 
 const outcomeOf = ([entry]: ReadonlyArray<unknown>): Obj => {
-  const { action, changed, error, held, status } = obj(entry) ?? {}
+  const { action, changed, detail, error, held, status } = obj(entry) ?? {}
   const isSilent = action === undefined && changed === undefined && held === undefined && status !== "same"
-  const why = Errors.isN8nError(error) ? Errors.inOneLine(error) : str(error) ?? (isSilent ? str(status) : undefined)
+  const why = Errors.isN8nError(error)
+    ? Errors.inOneLine(error)
+    : str(error) ?? (isSilent ? str(detail) ?? str(status) : undefined)
   return { ...obj(entry), error: why }
 }
 

@@ -140,8 +140,8 @@ export const bulkEdit = Tool.make({
     const isUntouched = isPlan || dryRun && state.outcomes.size === 0
     const outcome = batches.summarize(state, leftOut(state, isPlan))
     const deprecated = Deprecated.hint([...state.outcomes.values()].flatMap(({ deprecated = [] }) => deprecated))
-    const isLive = ({ active, hasNodes, id }: Fleet.Entry) =>
-      isPlan ? active ? publish === "keep" || hasNodes === false : undefined : state.live?.get(id)
+    const isLive = ({ active, hasDraft, hasNodes, id }: Fleet.Entry) =>
+      isPlan ? active ? !hasDraft && (publish === "keep" || hasNodes === false) : undefined : state.live?.get(id)
     const published = entries.filter((entry) => isLive(entry) === true).length
     const waiting = entries.filter((entry) => isLive(entry) === false)
     const drafts = waiting.length
