@@ -49,8 +49,10 @@ const world = Effect.fnUntraced(function*(
   const state = yield* fs.makeTempDirectoryScoped()
   const api = yield* N8nApi.make(seed, options)
   const services = Services.layer({ filesRoots: [folder], stateFolder: state })
-  const run = Effect.provide(Layer.merge(clientOf(through(api.client), { apiKey }), services))
-  return { folder, state, api, run }
+  const all = Layer.merge(clientOf(through(api.client), { apiKey }), services)
+  /** Runs an effect as another process with the same folders would. */
+  const elsewhere = Effect.provide(Layer.fresh(all), { local: true })
+  return { folder, state, api, run: Effect.provide(all), elsewhere }
 })
 
 type World = Effect.Success<ReturnType<typeof world>>
