@@ -156,7 +156,7 @@ export const added = Effect.fn("WorkflowValidation.added")(function*(
   }
 }, Effect.orElseSucceed(() => ({ problems: [], missingCredentials: [], warnings: [] })))
 
-/** Errors and missing credentials for which n8n refuses or fails to run a workflow, each in a sentence. */
+/** Errors and missing credentials for which n8n refuses or fails to run a workflow, each in a sentence. @internal */
 export const faults = (workflow: Obj) =>
   Effect.map(validateConnected(workflow, { isStored: false }), ({ missingCredentials, problems }) => [
     ...problems.flatMap(({ message, node, severity }) =>
@@ -165,6 +165,7 @@ export const faults = (workflow: Obj) =>
     ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
   ])
 
+/** The first faults in a line. @internal */
 export const inWords = (faults: ReadonlyArray<string>): string => Rows.listed(faults, 5, " ")
 
 /** Adds to n8n's refusal of a workflow, or its failure with it, the errors that are known of the workflow. */

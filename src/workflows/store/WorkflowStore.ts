@@ -21,7 +21,9 @@ import type { Change, Modification, Options, Outcome, Patch } from "./Outcome.ts
 import { Snapshots } from "./Snapshots.ts"
 import * as steps from "./steps.ts"
 
+export type { Created } from "../../workflow/edit/WorkflowEdit.ts"
 export type { Source } from "../../workflow/repair/WorkflowInput.ts"
+export type { WorkflowPlace } from "../WorkflowPlace.ts"
 export type { Change, Judgement, Made, Modification, Options, Outcome, Patch, Publication, Publish } from "./Outcome.ts"
 
 /** A workflow on n8n. */
