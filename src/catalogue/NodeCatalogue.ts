@@ -8,11 +8,12 @@ import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
+import * as Lazy from "../base/Lazy.ts"
 import { nearest } from "../base/Nearest.ts"
 import * as Rows from "../base/Rows.ts"
 import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
-import * as Search from "./search/Search.ts"
+import type * as Search from "./search/Search.ts"
 import * as NodeType from "./types/NodeType.ts"
 import type { Deprecations, Releases } from "./types/Releases.ts"
 import * as ToolVariant from "./types/ToolVariant.ts"
@@ -96,8 +97,14 @@ const make = (
     const types = yield* Effect.cached(
       Effect.map(file, (open) => [...new Set([...addedTypes.keys(), ...open.types])])
     )
+    const searching = Lazy.load(() => import("./search/Search.ts"))
     const index = yield* Effect.cached(
-      Effect.map(Effect.flatMap(file, ({ search }) => search), (text) => Search.open(text, added))
+      Effect.zipWith(
+        searching,
+        Effect.flatMap(file, ({ search }) => search),
+        ({ open }, text) => open(text, added),
+        { concurrent: true }
+      )
     )
 
     const read = (type: string) =>
@@ -133,7 +140,7 @@ const make = (
           hint: [didYouMean(NodeType.nearestTypes(type, { nearest, types: known })), { _tag: "SearchNodeTypes" }]
         })
       }),
-      search: (query) => Effect.flatMap(index, (open) => Search.search(open, query))
+      search: (query) => Effect.flatMap(Effect.all([searching, index]), ([{ search }, open]) => search(open, query))
     }
   })
 
