@@ -8,6 +8,7 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
+import { hurried } from "../support/clock.ts"
 import { main, node } from "../support/workflows.ts"
 import { clientOf, inWorld, type Needs } from "../support/world.ts"
 
@@ -254,6 +255,37 @@ describe("promote", () => {
         workflows: [{ id: "theirs", name: "Alarm", nodes: [trigger], connections: {}, settings: { timezone: "UTC" } }]
       }
     }))
+
+  it.effect("without publication leaves what runs alone, and lists what it holds back", () =>
+    between(({ from, promote, target, to }) =>
+      hurried(Effect.gen(function*() {
+        yield* promote({ only: ["alarm"], publishes: true })
+        const [{ id = "" } = {}] = yield* target.workflows
+        const before = yield* to.getWorkflow(id)
+        const { connections, nodes } = yield* from.getWorkflow("alarm")
+        yield* from.putWorkflow("alarm", {
+          name: "Alarm, renamed",
+          nodes: nodes.map((each) => each.name === "Start" ? { ...each, notes: "new" } : each),
+          connections,
+          settings: { timezone: "Asia/Tokyo" }
+        })
+        const lines = ["name: \"Alarm\" → \"Alarm, renamed\"", "settings.timezone: none → \"Asia/Tokyo\""]
+        for (const dryRun of [true, false]) {
+          const { entries: [entry] } = yield* promote({ only: ["alarm"], dryRun })
+          assert.deepInclude(entry, { action: "updated", published: false, held: lines })
+        }
+        const draft = yield* to.getWorkflow(id)
+        assert.deepStrictEqual([draft.name, draft.settings], [before.name, before.settings])
+        assert.strictEqual(draft.nodes[0]?.["notes"], "new")
+        assert.strictEqual(draft.activeVersionId, before.activeVersionId)
+
+        const { entries: [published] } = yield* promote({ only: ["alarm"], publishes: true })
+        assert.deepInclude(published, { action: "updated", published: true })
+        assert.notProperty(published, "held")
+        const now = yield* to.getWorkflow(id)
+        assert.deepStrictEqual([now.name, obj(now.settings)?.["timezone"]], ["Alarm, renamed", "Asia/Tokyo"])
+        assert.strictEqual(now.activeVersionId, now.versionId)
+      })), { target: { ...production, workflows: [] } }))
 
   it.effect("continues after a lost answer, and creates nothing twice", () => {
     let loses = true
