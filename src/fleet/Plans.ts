@@ -189,18 +189,27 @@ export const read = Effect.fn("Plans.read")(function*(id: string) {
   return yield* Effect.mapError(decodePlan(yield* stored(id)), () => unknown(id))
 })
 
-/** Operations of an edit that a dry run showed; `check` fails if the workflow is not in the state that it changes. */
+/**
+ * Operations of an edit that a dry run showed; `check` fails for another workflow, and for one that is not in the state
+ * that it changes.
+ */
 export const readEdit = Effect.fn("Plans.readEdit")(function*(id: string, workflowId: string) {
   const edit = yield* Effect.mapError(Schema.decodeEffect(EditJson)(yield* stored(id)), () => unknown(id))
-  if (edit.workflowId !== workflowId) {
-    return yield* Errors.invalid("plan", `It changes the workflow '${edit.workflowId}'`, "Nothing was written.")
-  }
+  // Only when the workflow has been read: its name may stand for its id.
   const check = (now: Obj) =>
-    digestOf(now) === edit.before ? Effect.void : Errors.invalid(
-      "plan",
-      "The workflow has changed since the dry run",
-      "Nothing was written. Repeat the dry run with the operations."
-    )
+    edit.workflowId !== workflowId ?
+      Errors.invalid(
+        "plan",
+        `The plan is one of the workflow '${edit.workflowId}'`,
+        "Nothing was written. Call with the workflowId of the dry run."
+      ) :
+      digestOf(now) === edit.before ?
+      Effect.void :
+      Errors.invalid(
+        "plan",
+        "The workflow has changed since the dry run",
+        "Nothing was written. Repeat the dry run with the operations."
+      )
   return { operations: edit.operations, check }
 })
 

@@ -1,7 +1,7 @@
 /** Synced content of a workflow: equal on n8n and in a file, whatever the order of keys. Pure. */
 import { sha256 } from "../base/Hash.ts"
 import { arr, equals, mapValues, type Obj, obj, own } from "../base/Json.ts"
-import { tagNames } from "../n8n/model/Workflow.ts"
+import { isVersioned, tagNames } from "../n8n/model/Workflow.ts"
 
 /** Parts that are synced only on request. */
 export type Extra = "pinData" | "staticData"
@@ -125,13 +125,11 @@ export const patch = (current: Obj, target: Obj, scope: Scope): Obj =>
     keysOf(scope).flatMap((key) => equals(current[key], target[key]) ? [] : [[key, target[key] ?? cleared[key]]])
   )
 
-const versioned: ReadonlySet<string> = new Set(["nodes", "connections", "nodeGroups"])
-
 /** Content whose nodes are those of one state, and all that a version does not hold those of another. */
 export const withRest = (nodes: Obj, rest: Obj, scope: Scope): Obj =>
   Object.fromEntries(
     keysOf(scope).flatMap((key) => {
-      const value = (versioned.has(key) ? nodes : rest)[key]
+      const value = (isVersioned(key) ? nodes : rest)[key]
       return value === undefined ? [] : [[key, value]]
     })
   )

@@ -63,7 +63,7 @@ const isPublished = (publishes: PushOptions["publishes"], remote: { readonly act
 /** Whether only publishing is left to do: of a published workflow, of an earlier push, or of a workflow named by `only`. */
 const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
   isPublished(publishes, remote) && remote?.awaitsPublishing === true &&
-  (remote.active || base?.unpublished === true || only !== undefined)
+  (base?.unpublished === true || publishes === true && (remote.active || only !== undefined))
 
 const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only" | "publishes">): Task => {
   const { local, remote, status } = item
@@ -168,7 +168,9 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     ? yield* writing.create(target, { operation, publishes, dryRun })
     : yield* writing.update(existing.id, target, { expectedHash: existing.hash, operation, publishes, dryRun, scope })
   const { before, held, workflow } = written
-  const [then, now] = [content.of(before, scope), content.of(workflow, scope)]
+  // With its publication, a push also changes what runs by what waited before.
+  const former = publishes ? Workflow.running(before) ?? before : before
+  const [then, now] = [content.of(former, scope), content.of(workflow, scope)]
   context.contents.set(local.file, workflow)
   if (!dryRun) {
     const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
@@ -190,13 +192,9 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     action: isDone ? isNew ? "created" as const : "updated" as const : undefined,
     changed: isNew
       ? undefined
-      : item.status !== "same"
-      ? changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope))
-      : dryRun
-      ? "publishes what waits"
-      : undefined,
+      : changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope)),
     held: nonEmpty(held),
-    published: isLive(written),
+    published: isDone || dryRun ? isLive(written) : undefined,
     notPublished: publishes && !dryRun && writing.isRefused(written, scope) ? true as const : undefined,
     warnings: nonEmpty([
       ...LiteralSecrets.warnings(target),

@@ -279,6 +279,14 @@ export const ofPolling = (node: Obj): ReadonlyArray<Timing> => {
   return pollTimes === undefined ? [{ _tag: "Every", seconds: 60 }] : each(obj(pollTimes)?.["item"], pollTiming)
 }
 
+/** Enabled nodes that start a workflow at times of its zone. */
+export const zoned = ({ nodes }: { readonly nodes: ReadonlyArray<Obj> }, isV1: boolean): ReadonlyArray<Obj> =>
+  nodes.filter((node) => {
+    const isPolling = Workflow.parametersOf(node)["pollTimes"] !== undefined
+    const timings = node["disabled"] === true ? [] : ofNode(node, { isV1 }) ?? (isPolling ? ofPolling(node) : [])
+    return timings.some((timing) => timing._tag !== "Never" && !isZoneFree(timing))
+  })
+
 const minute = 60_000
 const dayLength = 86_400_000
 

@@ -159,8 +159,8 @@ export const added = Effect.fn("WorkflowValidation.added")(function*(
 /** Errors and missing credentials for which n8n refuses or fails to run a workflow, each in a sentence. @internal */
 export const faults = (workflow: Obj) =>
   Effect.map(validateConnected(workflow, { isStored: false }), ({ missingCredentials, problems }) => [
-    ...problems.flatMap(({ message, node, severity }) =>
-      severity === "error" ? [node === undefined ? message : `${node}: ${message}`] : []
+    ...problems.flatMap(({ fix = "", message, node, severity }) =>
+      severity === "error" ? [`${node === undefined ? "" : `${node}: `}${message} ${fix}`.trim()] : []
     ),
     ...missingCredentials.map(({ node, type }) => `${node}: the credential ${type} is missing.`)
   ])
@@ -179,7 +179,7 @@ export const explained = (workflow: Obj) =>
       if (known.length === 0) return yield* error
       return yield* Errors.withDetails(
         error,
-        `${error.reason.details}. Validation: ${inWords(known)}`,
+        `${error.reason.details.replace(/\.$/, "")}. Validation: ${inWords(known)}`,
         Errors.statusOf(error) === 400 ? correct : [correct, error.hint].flat()
       )
     }))

@@ -177,6 +177,37 @@ describe("push", () => {
       assert.isTrue((yield* Sync.status(".")).isSame)
     }))
 
+  it.live("publishes again what it writes, but no draft that waits in a workflow that it leaves alone", () =>
+    inWorld(function*({ api, folder }) {
+      const make = (name: string) =>
+        Effect.map(
+          WorkflowStore.use((store) =>
+            store.write({ kind: "new" }, {
+              ...body(name),
+              nodes: [node("Hook", "webhook", 2, { path: name }, { id: "h" })],
+              connections: {}
+            }, { source: "file", publish: "now" })
+          ),
+          ({ workflow: { id } }) => id
+        )
+      const [changed, other] = [yield* make("Changed"), yield* make("Other")]
+      yield* api.edit(other, (workflow) => ({ ...workflow, nodes: [node("Hook", "webhook", 2, { path: "their" })] }))
+      yield* Sync.pull(".")
+      yield* edit(`${folder}/changed.json`, "\"Changed\"", "\"Changed, renamed\"")
+      const held = yield* Sync.push(".")
+      assert.deepStrictEqual(held.entries.find(({ id }) => id === changed)?.held, [
+        "name: \"Changed\" → \"Changed, renamed\""
+      ])
+      assert.strictEqual((yield* get(changed)).name, "Changed")
+      const fs = yield* FileSystem.FileSystem
+      assert.include(yield* fs.readFileString(`${folder}/changed.json`), "Changed, renamed")
+      const before = (yield* get(other)).activeVersionId
+      const report = yield* Sync.push(".", { publishes: "keep" })
+      assert.deepStrictEqual(actions(report), [["Changed, renamed", "updated"]])
+      assert.strictEqual((yield* get(changed)).name, "Changed, renamed")
+      assert.strictEqual((yield* get(other)).activeVersionId, before)
+    }))
+
   it.live("publishes only when asked; otherwise the published version keeps running", () =>
     inWorld(function*({ folder }) {
       const { workflow: { id } } = yield* WorkflowStore.use((store) =>

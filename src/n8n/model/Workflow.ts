@@ -7,6 +7,14 @@ import keys from "./workflowKeys.json" with { type: "json" }
 /** The keys at the top of a workflow, as in n8n's API, exports and files. */
 export const workflowKeys: ReadonlySet<string> = new Set(keys)
 
+/** Parts of a workflow that n8n keeps with each version; all others take effect immediately. */
+export const versionedKeys = ["nodes", "connections", "nodeGroups"] as const
+
+const versioned: ReadonlySet<string> = new Set(versionedKeys)
+
+/** Whether n8n keeps a part of a workflow with each version, so that it can wait as a draft. */
+export const isVersioned = (key: string): boolean => versioned.has(key)
+
 /** One node, with any further keys that n8n adds; `onError` is `stopWorkflow` when absent. */
 export class Node extends Schema.Opaque<Node>()(Schema.StructWithRest(
   Schema.Struct({

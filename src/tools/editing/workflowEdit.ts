@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Plans from "../../fleet/Plans.ts"
 import { nodes } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
@@ -73,7 +74,7 @@ export const workflowEdit = Tool.make({
       const isNew = dryRun && plan === undefined && edited.result.changes.length > 0
       return { ...edited, plan: isNew ? yield* Plans.saveEdit(workflowId, all, edited.before) : undefined }
     }),
-  summarize: (changed, { dryRun, raw }) => ({
+  summarize: (changed, { dryRun, raw, workflowId }) => ({
     applied: changed.isWritten,
     changes: changed.result.changes,
     ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
@@ -81,7 +82,13 @@ export const workflowEdit = Tool.make({
     unchanged: WorkflowDiff.unchanged(changed.before, changed.workflow),
     ...(changed.plan === undefined ? {} : { plan: changed.plan }),
     ...editing.findings(changed),
-    ...editing.outcome(changed, { dryRun, raw })
+    ...editing.outcome(changed, { dryRun, raw }),
+    ...(changed.plan === undefined ? {} : defined({
+      hint: ItemView.joinNotes([
+        writing.hintOf(changed, { isDry: true, offered: changed.offered }),
+        `workflow_edit(workflowId: '${workflowId}', plan: '${changed.plan}') makes exactly these changes.`
+      ])
+    }))
   }),
   budget: () => ({ lists: { changes: 40 } }),
   message: ({ applied, changes, missingCredentials, problems }, { dryRun }) => {

@@ -5,11 +5,10 @@ import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
-import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
+import { namedNodes, nameOf, versionedKeys } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as Reference from "../../workflows/Reference.ts"
-import { versioned } from "../../workflows/store/Versions.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -79,7 +78,7 @@ export const workflowDiff = Tool.make({
       const isOther = before.workflow["id"] !== after.workflow["id"]
       const isWhole = before.current === undefined && after.current === undefined
       const compared = ({ workflow }: { readonly workflow: WorkflowDiff.Document }) =>
-        isWhole ? workflow : Struct.pick(workflow, versioned)
+        isWhole ? workflow : Struct.pick(workflow, versionedKeys)
       const view = yield* differences.view(compared(before), compared(after), { isOther, node: only })
       return {
         from,

@@ -128,9 +128,6 @@ export interface Outcome<A = undefined, W = Workflow.Workflow> extends Judgement
 export const isLive = ({ isReset, state }: Pick<Outcome, "isReset" | "state">): boolean | undefined =>
   isReset ? undefined : state === "live" ? true : state === "draft" ? false : undefined
 
-/** Parts that n8n's versions hold. */
-const versioned: ReadonlySet<string> = new Set(["nodes", "connections", "nodeGroups"])
-
 const isTags = (key: string) => key === "tags"
 
 /** State of a workflow after a patch: n8n merges settings. */
@@ -163,7 +160,7 @@ export const missingParts = (before: Workflow.Workflow, patch: Patch): Patch =>
 
 /** Splits a patch into the parts that can wait as a draft, and the lines of those that cannot. */
 export const split = (before: Workflow.Workflow, patch: Patch) => {
-  const isVersioned = ([key]: readonly [string, unknown]) => versioned.has(key)
+  const isVersioned = ([key]: readonly [string, unknown]) => Workflow.isVersioned(key)
   const entries = Object.entries(patch)
   const rest: Patch = Object.fromEntries(entries.filter((entry) => !isVersioned(entry)))
   const after = applied(before, missingParts(before, rest))
@@ -186,14 +183,14 @@ export const split = (before: Workflow.Workflow, patch: Patch) => {
 
 /** Differences of the parts that a write named: n8n may have changed others, such as static data, meanwhile. */
 export const difference = (before: Workflow.Workflow, after: Workflow.Workflow, keys: Iterable<string>) => {
-  const own = new Set([...keys, ...versioned])
+  const own = new Set<string>([...keys, ...Workflow.versionedKeys])
   const of = (workflow: Workflow.Workflow) =>
     Object.fromEntries(Object.entries(workflow).filter(([key]) => own.has(key)))
   return WorkflowDiff.make(of(before), of(after))
 }
 
 /** Whether a patch names parts that can wait as a draft. */
-export const isOfVersion = (patch: Patch): boolean => Object.keys(patch).some((key) => versioned.has(key))
+export const isOfVersion = (patch: Patch): boolean => Object.keys(patch).some(Workflow.isVersioned)
 
 /** Whether the written state runs, by what n8n has: `versionId` is the version that this write made or published. */
 export const stateOf = (now: Workflow.Workflow, versionId?: string | null): "live" | "draft" | "unpublished" =>
@@ -205,10 +202,10 @@ export const stateOf = (now: Workflow.Workflow, versionId?: string | null): "liv
 
 /** Parts that differ and cannot wait as a draft. */
 export const outside = (before: Obj, after: Obj): ReadonlyArray<string> => {
-  const [then, now] = [before, after].map((workflow) => without(workflow, (_, key) => versioned.has(key)))
+  const [then, now] = [before, after].map((workflow) => without(workflow, (_, key) => Workflow.isVersioned(key)))
   return WorkflowDiff.parts(WorkflowDiff.make(then ?? {}, now ?? {}))
 }
 
 /** Parts of a change that are in force although the rest waits. */
 export const inForce = (diff: WorkflowDiff.WorkflowDiff, state: Outcome["state"]): ReadonlyArray<string> =>
-  state === "draft" ? WorkflowDiff.parts(diff).filter((part) => !versioned.has(part)) : []
+  state === "draft" ? WorkflowDiff.parts(diff).filter((part) => !Workflow.isVersioned(part)) : []

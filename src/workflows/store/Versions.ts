@@ -28,9 +28,6 @@ export interface State {
   readonly current?: Workflow.Workflow
 }
 
-/** Parts of a workflow that n8n keeps with each version. */
-export const versioned = ["nodes", "connections", "nodeGroups"] as const
-
 /** Reads versions. */
 export interface Service {
   /**
@@ -89,7 +86,7 @@ const publishedState = Effect.fnUntraced(function*(
       ? yield* versionState(id, activeVersionId)
       : { workflow }
     // The current settings are in force.
-    const content = Struct.pick(own, ["versionId", "updatedAt", ...versioned])
+    const content = Struct.pick(own, ["versionId", "updatedAt", ...Workflow.versionedKeys])
     return { workflow: { ...withoutPublished(workflow), ...content }, notes: [] }
   }
   const version = obj(workflow["activeVersion"])
@@ -212,7 +209,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
             // The name and description of a version are labels, not the workflow's.
             : Effect.map(
               Effect.flatMap(keyOf(id, version), (key) => Cache.get(contents, key)),
-              Struct.pick(versioned)
+              Struct.pick(Workflow.versionedKeys)
             )
         return Effect.flatMap(
           Effect.all([stateOf(older), stateOf(newer)], { concurrency: 2 }),

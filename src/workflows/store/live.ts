@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
-import type { Obj } from "../../base/Json.ts"
+import { equals, type Obj } from "../../base/Json.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -10,6 +11,7 @@ import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
+import * as Schedules from "../../workflow/Schedules.ts"
 import * as WorkflowValidation from "../WorkflowValidation.ts"
 import { isConflict, isSameVersion, isWritten, moved, overwritten } from "./conflict.ts"
 import { createCalled, discard, discarding, withNewIds } from "./create.ts"
@@ -258,6 +260,19 @@ const foreseen = <A>({ before, changed, hasDrafts, patch, publish, tags }: Decis
   }
 }
 
+/** Warning of triggers that n8n has registered with the former time zone, and leaves so when a version is published. */
+const zoneWarnings = (before: Workflow.Workflow, now: Workflow.Workflow): ReadonlyArray<string> => {
+  if (!before.active || !now.active || Schedules.timeZoneOf(before) === Schedules.timeZoneOf(now)) return []
+  const former = (Workflow.running(before) ?? before).nodes
+  const names = Schedules.zoned(Workflow.running(now) ?? now, false).flatMap((node) =>
+    former.some((each) => equals(each, node)) ? [Workflow.nameOf(node)] : []
+  )
+  return names.length === 0 ? [] : [
+    `${Rows.names(names)} still starts by the former time zone, which n8n took when it registered the trigger: ` +
+    `deactivate_workflow(id: '${now.id}'), then activate_workflow registers it again`
+  ]
+}
+
 /** Writes to a workflow on n8n; `retries` is the number of times that the change is made again on a newer state. */
 export const write = Effect.fnUntraced(function*<A, R>(
   means: Means,
@@ -305,7 +320,7 @@ export const write = Effect.fnUntraced(function*<A, R>(
         former: isPublication && before.active ? before.activeVersionId ?? undefined : undefined,
         isWritten,
         made,
-        warnings: [...warnings, ...remarks]
+        warnings: [...warnings, ...decision.hasDrafts ? zoneWarnings(before, workflow) : [], ...remarks]
       } satisfies Outcome<A> as Outcome<A>
     })
     let progress: Progress = { workflow: before, warnings: decision.warnings }

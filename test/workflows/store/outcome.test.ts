@@ -61,6 +61,38 @@ describe("an answer of a write", () => {
     }))
 })
 
+const clock = node("When", "scheduleTrigger", 1.2, {
+  rule: { interval: [{ field: "days", triggerAtHour: 8, triggerAtMinute: 30 }] }
+}, { id: "c" })
+
+describe("a change of the time zone", () => {
+  for (const version of ["2", "1"] as const) {
+    it.effect(`on n8n ${version} is told where n8n has registered triggers with the former one`, () =>
+      inMemory(function*() {
+        const { id } = yield* tools.createWorkflow.call({
+          name: "Daily",
+          nodes: [clock],
+          connections: {},
+          active: true
+        })
+        const zone = (timezone: string) => ({ op: "settings" as const, settings: { timezone } })
+        const still = `'When' still starts by the former time zone, which n8n took when it registered the trigger: ` +
+          `deactivate_workflow(id: '${id}'), then activate_workflow registers it again`
+        const expected = version === "2" ? [still] : undefined
+        const dry = yield* tools.workflowEdit.call({ workflowId: id, operations: [zone("Asia/Tokyo")], dryRun: true })
+        assert.deepStrictEqual(dry.warnings, expected)
+        const edited = yield* tools.workflowEdit.call({ workflowId: id, operations: [zone("Asia/Tokyo")] })
+        assert.deepStrictEqual(edited.warnings, expected)
+        const updated = yield* tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Seoul" } })
+        assert.deepStrictEqual(updated.warnings, expected)
+        // n8n registers a trigger that changed with the workflow.
+        const later = { ...clock, parameters: { rule: { interval: [{ field: "days", triggerAtHour: 9 }] } } }
+        const moved = yield* tools.updateWorkflow.call({ id, nodes: [later], settings: { timezone: "UTC" } })
+        assert.notProperty(moved, "warnings")
+      }, { version }))
+  }
+})
+
 describe("a dry run of workflow_edit", () => {
   it.effect("returns a plan, which changes exactly what it showed, or nothing", () =>
     inMemory(function*(api) {
@@ -80,8 +112,9 @@ describe("a dry run of workflow_edit", () => {
       // The state that it changes is no longer there.
       const again = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, plan }))
       assert.include(again.message, "has changed since the dry run")
-      const other = yield* Effect.flip(tools.workflowEdit.call({ workflowId: "x", plan }))
-      assert.include(other.message, `changes the workflow '${id}'`)
+      const { id: second } = yield* tools.createWorkflow.call({ ...flow("other"), name: "Other" })
+      const other = yield* Effect.flip(tools.workflowEdit.call({ workflowId: second, plan }))
+      assert.include(other.message, `one of the workflow '${id}'`)
       const both = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, plan, operations: [set] }))
       assert.include(both.message, "Either operations or the plan")
       const unknown = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, plan: "plan-x" }))
