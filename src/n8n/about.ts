@@ -69,17 +69,22 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     Effect.map(({ data }) => data.scopes),
     Effect.orElseSucceed(() => undefined)
   )
-  const release = version.pipe(
-    // It is useful but never required.
-    Effect.timeoutOption("2 seconds"),
-    Effect.map(Option.getOrUndefined),
-    Effect.orElseSucceed(() => undefined)
+  const [release, forget] = yield* Effect.cachedInvalidateWithTTL(
+    version.pipe(
+      // It is useful but never required.
+      Effect.timeoutOption("2 seconds"),
+      Effect.orElseSucceed(() => Option.none<string | undefined>())
+    ),
+    "1 minute"
   )
   return {
     /** The version from the start page and the key's scopes from `GET /discover` (2.x). */
     about: Effect.all({ version, scopes }).pipe(Effect.withSpan("N8nClient.about")),
     /** n8n's version if it answers within 2 seconds, cached for a minute; it never fails. */
-    release: yield* Effect.cachedWithTTL(release, "1 minute"),
+    release: Effect.flatMap(
+      release,
+      Option.match({ onNone: () => Effect.as(forget, undefined), onSome: Effect.succeed })
+    ),
     /** `GET /community-packages` (2.x). */
     listCommunityPackages: Effect.withSpan(
       getJson(requests, "/community-packages", Schema.Array(CommunityPackage), {

@@ -54,4 +54,11 @@ describe("release", () => {
       const { n8n } = yield* scriptedClient([neverAnswers])
       assert.isUndefined(yield* settle(n8n.release))
     }))
+
+  it.effect("is asked for again after it could not be asked for", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([neverAnswers, page("n8n@1.123.81")])
+      assert.isUndefined(yield* settle(n8n.release))
+      assert.strictEqual(yield* n8n.release, "1.123.81")
+    }))
 })
