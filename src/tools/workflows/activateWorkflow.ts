@@ -16,7 +16,7 @@ const hintOf = (
   const publish = (version?: string) => Hints.call("activate_workflow", { id: Reference.format(id, version) })
   const open = upcoming?.open ?? []
   return ItemView.joinNotes([
-    !isWritten && "It ran already; nothing was done.",
+    !isWritten && "It ran already; nothing was done. To register its triggers again, deactivate_workflow first.",
     changed !== "nothing" && former !== undefined && `${publish(former)} takes this back.`,
     hasDraft && `The newer draft stays unpublished: ${publish()} publishes it.`,
     open.length > 0 && `Not in nextRuns: ${Visible.line(Rows.listed(open, 3, "; "))}.`,
