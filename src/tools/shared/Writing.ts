@@ -95,8 +95,8 @@ export const warnDuplicateName =
 /** Tools that prove a change before it takes effect, on an n8n whose API has no drafts. */
 const provingFirst = ["workflow_save", "workflow_edit", "workflow_prove", "replace_workflow_from_file"] as const
 
-/** Means of a caller to publish or prove a change. */
-export interface Means {
+/** Options of the hint after a write. */
+export interface HintOptions {
   /** Names of the tools that the caller has; none says nothing about them. */
   readonly offered?: ReadonlySet<string> | undefined
   /** Call that writes what was held back, and publishes. */
@@ -106,7 +106,7 @@ export interface Means {
   readonly isDry?: boolean | undefined
 }
 
-const foreseen = ({ hasDrafts, inForce, state }: Outcome<unknown, Obj>, { offered = new Set() }: Means) => {
+const foreseen = ({ hasDrafts, inForce, state }: Outcome<unknown, Obj>, { offered = new Set() }: HintOptions) => {
   const first = inForce.length === 0 ? "" : ` Immediately: ${inForce.join(", ")}.`
   if (state === "unpublished") return "The workflow is not published: nothing would run."
   if (state === "draft") return `The change would wait as a draft; publish: true makes it live.${first}`
@@ -119,18 +119,18 @@ const foreseen = ({ hasDrafts, inForce, state }: Outcome<unknown, Obj>, { offere
 }
 
 /** Hint that says which part of a change of a published workflow runs, and what publishes the rest. */
-export const hintOf = (outcome: Outcome<unknown, Obj>, means: Means = {}): string | undefined => {
+export const hintOf = (outcome: Outcome<unknown, Obj>, options: HintOptions = {}): string | undefined => {
   const { before, changed, held, inForce, isReset, place, state } = outcome
   if (place.kind !== "n8n" || state === undefined) return undefined
-  if (means.isDry === true) return foreseen(outcome, means)
+  if (options.isDry === true) return foreseen(outcome, options)
   const { id } = place
-  const publish = held.length > 0 && means.publishing !== undefined
-    ? means.publishing
+  const publish = held.length > 0 && options.publishing !== undefined
+    ? options.publishing
     : `activate_workflow(id: '${id}')`
-  const prove = means.offered?.has("workflow_prove") === true
+  const prove = options.offered?.has("workflow_prove") === true
     ? `workflow_prove(workflowId: '${id}') replays recorded runs on the draft, `
     : ""
-  const foreign = means.isWhole !== true && Workflow.hasDraft(before as Workflow.Workflow)
+  const foreign = options.isWhole !== true && Workflow.hasDraft(before as Workflow.Workflow)
   return ItemView.joinNotes([
     isReset && "The draft equals the published version again; the live version did not change.",
     inForce.length > 0 && `In force now: ${inForce.join(", ")}; nodes wait as a draft.`,
@@ -157,14 +157,14 @@ export const dependentsHint = (dependents: ReadonlyArray<Dependent> | undefined)
 const nonEmpty = <A>(all: ReadonlyArray<A>) => all.length === 0 ? undefined : all
 
 /** The parts of an answer that say what n8n has after a write. */
-export const state = (outcome: Outcome<unknown, Obj>, means: Means = {}) => {
+export const state = (outcome: Outcome<unknown, Obj>, options: HintOptions = {}) => {
   const { held, inForce, made, place, warnings, workflow } = outcome
   return defined({
-    versionId: place.kind === "n8n" && means.isDry !== true ? str(workflow["versionId"]) : undefined,
+    versionId: place.kind === "n8n" && options.isDry !== true ? str(workflow["versionId"]) : undefined,
     published: isLive(outcome),
     inForce: nonEmpty(inForce),
     held: nonEmpty(held),
-    hint: hintOf(outcome, means),
+    hint: hintOf(outcome, options),
     warnings: nonEmpty([...made.flatMap((each) => each.warnings), ...warnings])
   })
 }
@@ -173,7 +173,7 @@ export const state = (outcome: Outcome<unknown, Obj>, means: Means = {}) => {
 export const summarize = (
   written: Written & { readonly url?: string },
   raw: boolean,
-  means: Means & { readonly hint?: string | undefined } = {}
+  options: HintOptions & { readonly hint?: string | undefined } = {}
 ): Answer => {
   const { changed, missingCredentials, problems, url, workflow } = written
   return defined({
@@ -181,8 +181,8 @@ export const summarize = (
     name: workflow.name,
     active: workflow.active,
     changed,
-    ...state(written, means),
-    ...("hint" in means ? { hint: means.hint } : {}),
+    ...state(written, options),
+    ...("hint" in options ? { hint: options.hint } : {}),
     problems: nonEmpty(problems.filter(({ severity }) => severity === "error")),
     missingCredentials: nonEmpty(missingCredentials),
     url,

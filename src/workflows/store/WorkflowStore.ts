@@ -101,7 +101,7 @@ const retries = 3
 export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue> = Layer.effect(
   WorkflowStore,
   Effect.gen(function*() {
-    const means: steps.Means = { snapshots: yield* Snapshots, catalogue: yield* NodeCatalogue }
+    const dependencies: steps.Dependencies = { snapshots: yield* Snapshots, catalogue: yield* NodeCatalogue }
     const oneAtATime = Locks.make()
 
     const inTurn = (id: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -113,10 +113,10 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       options: Options = {}
     ): Effect.Effect<Outcome<unknown, never>, Errors.N8nError, N8nClient | WorkflowFiles> => {
       const isMade = typeof change === "function"
-      const settled: steps.Settled = { operation: "write", source: isMade ? "stored" : "caller", ...options }
+      const complete: steps.CompleteOptions = { operation: "write", source: isMade ? "stored" : "caller", ...options }
       if (place.kind === "new") {
         const { kind: _, ...where } = place
-        return create(means, change, where, settled) as never
+        return create(dependencies, change, where, complete) as never
       }
       const make = (before: Workflow.Workflow): Effect.Effect<Modification<unknown>, Errors.N8nError> => {
         const made = isMade ? change(before) : change
@@ -127,8 +127,8 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       }
       return (place.kind === "n8n"
         // A retry would overwrite changes that the author of a patch has not seen.
-        ? inTurn(place.id)(live.write(means, place.id, make, settled, isMade ? retries : 0))
-        : file.write(means, place, make as never, settled)) as never
+        ? inTurn(place.id)(live.write(dependencies, place.id, make, complete, isMade ? retries : 0))
+        : file.write(dependencies, place, make as never, complete)) as never
     }
 
     const archive: Service["archive"] = (id) =>
@@ -136,7 +136,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         const n8n = yield* N8nClient
         const before = yield* steps.target(id)
         if (before.isArchived === true) return
-        yield* steps.keep(means, before, "delete_workflow")
+        yield* steps.keep(dependencies, before, "delete_workflow")
         yield* n8n.archiveWorkflow(id).pipe(
           Effect.catchIf(isUnsupported, (error) =>
             new Errors.ApiError({
@@ -150,7 +150,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
     return WorkflowStore.of({
       // The compiler does not see that the kind of place decides.
       write: ((...args: Parameters<typeof write>) => Effect.withSpan(write(...args), "WorkflowStore.write")) as never,
-      remove: (id) => remove(means, id).pipe(inTurn(id), Effect.withSpan("WorkflowStore.remove")),
+      remove: (id) => remove(dependencies, id).pipe(inTurn(id), Effect.withSpan("WorkflowStore.remove")),
       archive
     })
   })

@@ -16,12 +16,12 @@ import {
   adding,
   checkName,
   checkTags,
+  type CompleteOptions,
+  type Dependencies,
   explained,
   judged,
   keep,
-  type Means,
   orWarning,
-  type Settled,
   tagged,
   target
 } from "./steps.ts"
@@ -29,20 +29,20 @@ import { lostConnections, prepare, withoutRefused } from "./WorkflowBody.ts"
 
 /** Creates a workflow: what n8n takes only for an existing one, and the publication, are later steps. */
 export const create = Effect.fnUntraced(function*(
-  means: Means,
+  dependencies: Dependencies,
   input: unknown,
   place: Obj,
-  { dryRun = false, problems, publish, source }: Settled
+  { dryRun = false, problems, publish, source }: CompleteOptions
 ) {
   const n8n = yield* N8nClient
   const { description, tags = [], ...parts } = yield* Placeholders.restore({ ...input as Obj }, undefined)
   const names = Workflow.tagNames({ tags })
-  const repaired = yield* Effect.provideService(prepare(parts, source), NodeCatalogue, means.catalogue)
+  const repaired = yield* Effect.provideService(prepare(parts, source), NodeCatalogue, dependencies.catalogue)
   const body = repaired.workflow
   yield* checkName(body.name)
   yield* checkTags(names)
   const outcome = (workflow: Workflow.Workflow, progress: Pick<Progress, "warnings">, isWritten: boolean) =>
-    Effect.map(judged(means, undefined, workflow, problems), ({ warnings: remarks, ...judgement }): Outcome => ({
+    Effect.map(judged(dependencies, undefined, workflow, problems), ({ warnings: remarks, ...judgement }): Outcome => ({
       ...judgement,
       place: { kind: "n8n", id: workflow.id },
       before: workflow,
@@ -70,7 +70,7 @@ export const create = Effect.fnUntraced(function*(
         ...error,
         hint: { _tag: "LookForCreated", name: body.name }
       })),
-    explained(means, body)
+    explained(dependencies, body)
   )
   let progress: Progress = posted
   if (description !== undefined && description !== "" && !isV1(yield* n8n.release)) {
@@ -83,7 +83,7 @@ export const create = Effect.fnUntraced(function*(
     progress = yield* orWarning("created, but its tags could not be set", progress, tagged(progress, names))
   }
   if (publish === "now") {
-    const publishing = explained(means, posted.workflow)(adding(progress, published(posted.workflow)))
+    const publishing = explained(dependencies, posted.workflow)(adding(progress, published(posted.workflow)))
     progress = yield* orWarning("created, but it could not be published", progress, publishing)
   }
   const workflow = yield* n8n.getWorkflow(posted.workflow.id).pipe(Effect.orElseSucceed(() => progress.workflow))
@@ -101,7 +101,7 @@ export const withNewIds = (patch: Patch, ids: ReadonlyMap<string, string>): Patc
 
 /** Creates the workflows that a changed one calls; n8n 2 runs them for a published caller only if they are published. */
 export const createCalled = Effect.fnUntraced(function*(
-  means: Means,
+  dependencies: Dependencies,
   created: ReadonlyArray<Created>,
   publish: Publish,
   made: Array<Made>
@@ -110,7 +110,7 @@ export const createCalled = Effect.fnUntraced(function*(
   const ids = new Map<string, string>()
   for (const { id, workflow } of created) {
     const input = withNewIds(workflow as Patch, ids)
-    const { warnings, workflow: stored } = yield* create(means, input, {}, {
+    const { warnings, workflow: stored } = yield* create(dependencies, input, {}, {
       operation: "create",
       source: "stored",
       publish: isFirst ? "keep" : "now",
@@ -141,10 +141,10 @@ const withHint = (error: Errors.N8nError, hint: Hint): Errors.N8nError => {
 }
 
 /** Deletes a workflow; a published one is unpublished first, and published again if deleting fails. */
-export const remove = Effect.fnUntraced(function*(means: Means, id: string) {
+export const remove = Effect.fnUntraced(function*(dependencies: Dependencies, id: string) {
   const n8n = yield* N8nClient
   const before = yield* target(id)
-  yield* keep(means, before, "delete_workflow")
+  yield* keep(dependencies, before, "delete_workflow")
   if (!before.active) return yield* n8n.deleteWorkflow(id)
   yield* unpublished(id)
   yield* deleteUnpublished(id).pipe(
@@ -166,14 +166,14 @@ export const remove = Effect.fnUntraced(function*(means: Means, id: string) {
 })
 
 /** Removes created workflows that the caller does not name; returns those that are still there. */
-export const discard = Effect.fnUntraced(function*(means: Means, callerId: string, made: Array<Made>) {
+export const discard = Effect.fnUntraced(function*(dependencies: Dependencies, callerId: string, made: Array<Made>) {
   if (made.length === 0) return []
   const caller = yield* N8nClient.use((n8n) => n8n.getWorkflow(callerId)).pipe(Effect.option)
   const text = caller._tag === "None" ? undefined : JSON.stringify(caller.value)
   const remaining = yield* Effect.forEach(made.splice(0), (each) =>
     text === undefined || text.includes(`"${each.id}"`)
       ? Effect.succeed([each])
-      : puttingBack(remove(means, each.id)).pipe(
+      : puttingBack(remove(dependencies, each.id)).pipe(
         Effect.as([]),
         Effect.orElseSucceed(() => [each])
       ))
@@ -182,10 +182,11 @@ export const discard = Effect.fnUntraced(function*(means: Means, callerId: strin
 
 /** Removes created workflows if the effect fails or is interrupted; names those that could not be removed. */
 export const discarding =
-  (means: Means, callerId: string, made: Array<Made>) => <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) =>
+  (dependencies: Dependencies, callerId: string, made: Array<Made>) =>
+  <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) =>
     effect.pipe(
       Effect.catch((error) =>
-        Effect.flatMap(Effect.uninterruptible(discard(means, callerId, made)), (remaining) =>
+        Effect.flatMap(Effect.uninterruptible(discard(dependencies, callerId, made)), (remaining) =>
           Effect.fail(
             remaining.length === 0 ? error : withHint(
               error,
@@ -194,5 +195,5 @@ export const discarding =
             )
           ))
       ),
-      Effect.onInterrupt(() => Effect.ignore(discard(means, callerId, made)))
+      Effect.onInterrupt(() => Effect.ignore(discard(dependencies, callerId, made)))
     )

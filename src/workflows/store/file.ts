@@ -10,14 +10,14 @@ import { ofWorkflowId, type WorkflowPlace } from "../WorkflowPlace.ts"
 import * as WorkflowValidation from "../WorkflowValidation.ts"
 import type { Modification, Outcome, Patch } from "./Outcome.ts"
 import { keepFile, Snapshots } from "./Snapshots.ts"
-import type { Means, Settled } from "./steps.ts"
+import type { CompleteOptions, Dependencies } from "./steps.ts"
 
 /** Writes to a file. Changes of one file take turns, including those of other processes. */
 export const write = Effect.fnUntraced(function*<A, R>(
-  { catalogue, snapshots }: Means,
+  { catalogue, snapshots }: Dependencies,
   place: Exclude<WorkflowPlace, { readonly kind: "n8n" }>,
   make: (before: Obj) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
-  { dryRun = false, expected, operation, publish = "keep" }: Settled
+  { dryRun = false, expected, operation, publish = "keep" }: CompleteOptions
 ) {
   if (publish === "now" || publish === "valid" || publish === "never") {
     return yield* Errors.invalid("publish", "A file is not published", "Nothing was written. Leave out publish.")

@@ -43,14 +43,14 @@ import {
   adding,
   checkName,
   checkTags,
+  type CompleteOptions,
+  type Dependencies,
   explained,
   judged,
   keep,
-  type Making,
-  type Means,
+  type MakeChange,
   orWarning,
   readBack,
-  type Settled,
   tagged,
   target
 } from "./steps.ts"
@@ -58,7 +58,7 @@ import { badRequest, lostConnections, merge, withoutRefused } from "./WorkflowBo
 
 /** Fails unless the changed workflow may be published: it is valid, and no draft of someone else waits. */
 const checkPublishing = Effect.fnUntraced(
-  function*({ catalogue }: Means, before: Workflow.Workflow, { created = [], patch }: Modification<unknown>) {
+  function*({ catalogue }: Dependencies, before: Workflow.Workflow, { created = [], patch }: Modification<unknown>) {
     const refuse = (reason: string, hint: Hint) =>
       Errors.invalid("publish", reason, ["Nothing was written.", hint].flat())
     if (Workflow.hasDraft(before)) {
@@ -83,11 +83,11 @@ const checkPublishing = Effect.fnUntraced(
 
 /** Reads the workflow, makes the change, and prepares its body; a dry run ends here. */
 const decideOnce = Effect.fnUntraced(function*<A, R>(
-  means: Means,
+  dependencies: Dependencies,
   id: string,
-  make: Making<A, R>,
+  make: MakeChange<A, R>,
   made: Array<Made>,
-  { dryRun = false, expected, operation, publish: usual = "keep", source }: Settled
+  { dryRun = false, expected, operation, publish: usual = "keep", source }: CompleteOptions
 ) {
   const n8n = yield* N8nClient
   const before = yield* target(id)
@@ -99,18 +99,18 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
     )
   }
   const seen = typeof expected === "string" ? expected : expected?.versionId ?? undefined
-  if (seen !== undefined && seen !== before.versionId) return yield* moved(means.snapshots, seen, before)
+  if (seen !== undefined && seen !== before.versionId) return yield* moved(dependencies.snapshots, seen, before)
   const modification = yield* make(before)
   const { created = [], publish = usual, result } = modification
   if (typeof expected === "object") {
     if (!isSameVersion(before, expected, Object.keys(modification.patch))) {
-      return yield* moved(means.snapshots, expected.versionId ?? "?", before, expected)
+      return yield* moved(dependencies.snapshots, expected.versionId ?? "?", before, expected)
     }
   }
-  if (publish === "valid") yield* checkPublishing(means, before, modification)
+  if (publish === "valid") yield* checkPublishing(dependencies, before, modification)
   // Someone else has written since: this is a second attempt.
-  yield* discard(means, id, made)
-  const ids = dryRun ? new Map<string, string>() : yield* createCalled(means, created, publish, made)
+  yield* discard(dependencies, id, made)
+  const ids = dryRun ? new Map<string, string>() : yield* createCalled(dependencies, created, publish, made)
   const hasDrafts = writesDrafts(yield* n8n.release)
   const whole = withNewIds(modification.patch, ids)
   const { held, patch } = publish === "hold" && hasDrafts && before.active
@@ -122,7 +122,7 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
   const { body, warnings } = yield* Effect.provideService(
     merge(before, { ...parts }, source),
     NodeCatalogue,
-    means.catalogue
+    dependencies.catalogue
   )
   const changed = missingParts(before, Object.fromEntries(Object.keys(parts).map((key) => [key, body[key]])))
   const isPut = Object.keys(changed).length > 0
@@ -150,13 +150,13 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
     return decision
   }
   if (!isPut && retagged === undefined) return decision
-  yield* keep(means, before, operation)
+  yield* keep(dependencies, before, operation)
   if (isPut) {
     // The lock is for our own writers only, and n8n's PUT has no precondition: only a second look, after looking up
     // nodes and storing the snapshot, protects the changes of others.
     const now = yield* n8n.getWorkflow(id)
     if (!isSameVersion(now, before, Object.keys(parts))) {
-      return yield* moved(means.snapshots, before.versionId ?? "?", now, before)
+      return yield* moved(dependencies.snapshots, before.versionId ?? "?", now, before)
     }
   }
   return decision
@@ -167,28 +167,30 @@ type Decision<A> = Effect.Success<ReturnType<typeof decideOnce<A, never>>>
 const isWanted = (publish: Publish) => publish === "now" || publish === "valid"
 
 /** Sends a `PUT`; if the answer is lost, reads whether it was applied. */
-const put = Effect.fnUntraced(function*({ snapshots }: Means, before: Workflow.Workflow, body: Obj, publish: Publish) {
-  const n8n = yield* N8nClient
-  // A draft of someone else is not published.
-  const publishes = isWanted(publish) || !Workflow.hasDraft(before)
-  return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
-    Effect.catchIf(Errors.isUncertain, (error) =>
-      Effect.flatMap(afterUncertain(before.id, error), (now) => {
-        // First, because `isWritten` ignores settings and credentials.
-        if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
-        return isWritten(now, body)
-          ? Effect.succeed({ workflow: now, warnings: [] })
-          : moved(snapshots, before.versionId ?? "?", now, before)
-      }))
-  )
-})
+const put = Effect.fnUntraced(
+  function*({ snapshots }: Dependencies, before: Workflow.Workflow, body: Obj, publish: Publish) {
+    const n8n = yield* N8nClient
+    // A draft of someone else is not published.
+    const publishes = isWanted(publish) || !Workflow.hasDraft(before)
+    return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
+      Effect.catchIf(Errors.isUncertain, (error) =>
+        Effect.flatMap(afterUncertain(before.id, error), (now) => {
+          // First, because `isWritten` ignores settings and credentials.
+          if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
+          return isWritten(now, body)
+            ? Effect.succeed({ workflow: now, warnings: [] })
+            : moved(snapshots, before.versionId ?? "?", now, before)
+        }))
+    )
+  }
+)
 
 /** Writes the body; a published workflow is published again, unless a draft is requested or was waiting before. */
 const putAndPublish = Effect.fnUntraced(function*<A>(
-  means: Means,
+  dependencies: Dependencies,
   { before, body, changed, publish }: Decision<A>
 ) {
-  const { warnings: refused, workflow: after } = yield* put(means, before, body, publish).pipe(
+  const { warnings: refused, workflow: after } = yield* put(dependencies, before, body, publish).pipe(
     Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, changed, error) : Effect.fail(error))
   )
   const progress: Progress = { workflow: after, warnings: [...refused, ...yield* overwritten(before, after)] }
@@ -275,15 +277,15 @@ const zoneWarnings = (before: Workflow.Workflow, now: Workflow.Workflow): Readon
 
 /** Writes to a workflow on n8n; `retries` is the number of times that the change is made again on a newer state. */
 export const write = Effect.fnUntraced(function*<A, R>(
-  means: Means,
+  dependencies: Dependencies,
   id: string,
-  make: Making<A, R>,
-  options: Settled,
+  make: MakeChange<A, R>,
+  options: CompleteOptions,
   retries: number
 ): Effect.fn.Return<Outcome<A>, Errors.N8nError, N8nClient | R> {
   const made: Array<Made> = []
   const attempt = Effect.gen(function*() {
-    const decision = yield* decideOnce(means, id, make, made, options).pipe(
+    const decision = yield* decideOnce(dependencies, id, make, made, options).pipe(
       Effect.retry({ times: options.expected === undefined ? retries : 0, while: isConflict })
     )
     const { before, body, isPut, publish, tags } = decision
@@ -294,7 +296,7 @@ export const write = Effect.fnUntraced(function*<A, R>(
       expectedState?: Outcome["state"]
     ) {
       const named = [...Object.keys(decision.patch), ...tags === undefined ? [] : ["tags"]]
-      const { warnings: remarks, ...judgement } = yield* judged(means, before, workflow, options.problems)
+      const { warnings: remarks, ...judgement } = yield* judged(dependencies, before, workflow, options.problems)
       const isPublication = workflow.active && workflow.activeVersionId !== before.activeVersionId
       // Where only a waiting draft was published, the changes are those to the version that ran.
       const running = isPut || !isPublication ? undefined : Workflow.running(before)
@@ -330,8 +332,8 @@ export const write = Effect.fnUntraced(function*<A, R>(
     }
     let versionId: string | null | undefined
     if (isPut) {
-      progress = yield* explained(means, { ...applied(before, decision.changed) })(
-        adding(progress, putAndPublish(means, decision))
+      progress = yield* explained(dependencies, { ...applied(before, decision.changed) })(
+        adding(progress, putAndPublish(dependencies, decision))
       )
       versionId = progress.workflow.versionId
     }
@@ -342,7 +344,7 @@ export const write = Effect.fnUntraced(function*<A, R>(
     const switching = switched(progress, publish, options.publication)
     if (switching !== undefined) {
       const { refused, step } = switching
-      const explainedStep = explained(means, progress.workflow)(step)
+      const explainedStep = explained(dependencies, progress.workflow)(step)
       progress = yield* isPut || tags !== undefined ? orWarning(refused, progress, explainedStep) : explainedStep
     }
     const isWritten = isPut || tags !== undefined || switching !== undefined
@@ -354,5 +356,5 @@ export const write = Effect.fnUntraced(function*<A, R>(
       versionId
     )
   })
-  return yield* attempt.pipe(discarding(means, id, made))
+  return yield* attempt.pipe(discarding(dependencies, id, made))
 })

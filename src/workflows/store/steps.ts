@@ -12,16 +12,16 @@ import { type Modification, type Options } from "./Outcome.ts"
 import { type Progress } from "./Publishing.ts"
 import type * as Snapshots from "./Snapshots.ts"
 
-export interface Means {
+export interface Dependencies {
   readonly snapshots: Snapshots.Service
   readonly catalogue: typeof NodeCatalogue.Service
 }
 
 /** Change of a workflow on n8n, as the steps of a write take it. */
-export type Making<A, R> = (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>
+export type MakeChange<A, R> = (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>
 
 /** Options of a write, all known. */
-export interface Settled extends Options {
+export interface CompleteOptions extends Options {
   readonly operation: string
   readonly source: NonNullable<Options["source"]>
 }
@@ -76,14 +76,16 @@ export const checkName = (name: unknown): Effect.Effect<void, Errors.ValidationE
     )
     : Effect.void
 
-export const keep = Effect.fnUntraced(function*({ snapshots }: Means, workflow: Workflow.Workflow, operation: string) {
-  const n8n = yield* N8nClient
-  yield* snapshots.save(n8n.instance, workflow, operation)
-})
+export const keep = Effect.fnUntraced(
+  function*({ snapshots }: Dependencies, workflow: Workflow.Workflow, operation: string) {
+    const n8n = yield* N8nClient
+    yield* snapshots.save(n8n.instance, workflow, operation)
+  }
+)
 
 /** Problems that a write brought; they never fail it. */
 export const judged = (
-  { catalogue }: Means,
+  { catalogue }: Dependencies,
   before: Workflow.Workflow | undefined,
   after: Workflow.Workflow,
   kinds: Options["problems"] = "all"
@@ -94,8 +96,9 @@ export const judged = (
       Effect.provideService(NodeCatalogue, catalogue)
     )
 
-export const explained = ({ catalogue }: Means, workflow: Obj) => <A, R>(step: Effect.Effect<A, Errors.N8nError, R>) =>
-  WorkflowValidation.explained(workflow)(step).pipe(Effect.provideService(NodeCatalogue, catalogue))
+export const explained =
+  ({ catalogue }: Dependencies, workflow: Obj) => <A, R>(step: Effect.Effect<A, Errors.N8nError, R>) =>
+    WorkflowValidation.explained(workflow)(step).pipe(Effect.provideService(NodeCatalogue, catalogue))
 
 /** Fails for names of tags that n8n refuses after the rest is written. */
 export const checkTags = (names: ReadonlyArray<string>): Effect.Effect<void, Errors.ValidationError> => {
