@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import { Documents } from "../base/Documents.ts"
 import * as Interpreter from "../base/Interpreter.ts"
 import * as JavaScript from "../base/JavaScript.ts"
+import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import * as Sealing from "../mcp/eras/Sealing.ts"
 import * as McpServer from "../mcp/McpServer.ts"
 import type { McpTransport } from "../mcp/McpTransport.ts"
@@ -24,6 +25,7 @@ const preload = (transport: Options.Options["transport"]) =>
   Effect.all([
     JavaScript.parser,
     Interpreter.load,
+    NodeCatalogue.loadSearch,
     // A client over stdio that needs it says so first; over HTTP such a client may come at any time.
     transport === "http" ? Effect.promise(() => import("../mcp/eras/Legacy.ts")) : Effect.void
   ], { discard: true }).pipe(

@@ -87,6 +87,9 @@ const cachedTypes = 50
 
 const didYouMean = (types: ReadonlyArray<string>) => types.length === 0 ? "" : `Did you mean ${Rows.names(types)}?`
 
+/** Loads the module that searches; a service loads it when it is first asked. @internal */
+export const loadSearch = Lazy.load(() => import("./search/Search.ts"))
+
 const make = (
   opened: Effect.Effect<DataFile.DataFile, Errors.ValidationError>,
   added: ReadonlyArray<NodeType.NodeType>
@@ -97,10 +100,9 @@ const make = (
     const types = yield* Effect.cached(
       Effect.map(file, (open) => [...new Set([...addedTypes.keys(), ...open.types])])
     )
-    const searching = Lazy.load(() => import("./search/Search.ts"))
     const index = yield* Effect.cached(
       Effect.zipWith(
-        searching,
+        loadSearch,
         Effect.flatMap(file, ({ search }) => search),
         ({ open }, text) => open(text, added),
         { concurrent: true }
@@ -140,7 +142,7 @@ const make = (
           hint: [didYouMean(NodeType.nearestTypes(type, { nearest, types: known })), { _tag: "SearchNodeTypes" }]
         })
       }),
-      search: (query) => Effect.flatMap(Effect.all([searching, index]), ([{ search }, open]) => search(open, query))
+      search: (query) => Effect.flatMap(Effect.all([loadSearch, index]), ([{ search }, open]) => search(open, query))
     }
   })
 
