@@ -169,7 +169,7 @@ describe("servers that share a database", () => {
       const history = yield* b.execute("workflow_history", { id })
       const [, version] = /"version":"(snapshot-[^"]+)"/.exec(JSON.stringify(history)) ?? []
       assert.isString(version, JSON.stringify(history))
-      const restored = yield* b.execute("workflow_restore", { id, version })
+      const restored = yield* b.execute("workflow_restore", { id, version, publish: true })
       assert.isTrue(restored["success"], JSON.stringify(restored))
       assert.strictEqual(yield* nameOf(a, id), before)
 
