@@ -55,15 +55,15 @@ type Task =
 
 const operation = "sync_push"
 
-/** Whether a push publishes a workflow. */
-const isPublished = (publishes: PushOptions["publishes"], remote: { readonly active: boolean } | undefined) =>
-  publishes === true || publishes === "new" && remote === undefined ||
-  typeof publishes === "string" && remote?.active === true
+/** Whether a push publishes a workflow; one that an earlier push has created without publication is new. */
+const isPublished = (publishes: PushOptions["publishes"], { base, remote }: Pick<Compare.Item, "base" | "remote">) =>
+  publishes === true || typeof publishes === "string" && remote?.active === true ||
+  publishes === "new" && (remote === undefined || base?.unpublished === true)
 
 /** Whether only publishing is left to do: of a published workflow, of an earlier push, or of a workflow named by `only`. */
-const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
-  isPublished(publishes, remote) && remote?.awaitsPublishing === true &&
-  (base?.unpublished === true || publishes === true && (remote.active || only !== undefined))
+const isToPublish = (item: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
+  isPublished(publishes, item) && item.remote?.awaitsPublishing === true &&
+  (item.base?.unpublished === true || publishes === true && (item.remote.active || only !== undefined))
 
 const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only" | "publishes">): Task => {
   const { local, remote, status } = item
@@ -153,7 +153,7 @@ const isBegun = (task: Task) => task.kind === "write" && task.remote === undefin
 const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const { item, local, remote } = task
   const { comparison, dryRun, record } = context
-  const publishes = isPublished(context.publishes, remote)
+  const publishes = isPublished(context.publishes, item)
   const { pairs, scope } = comparison
   const target = yield* Locals.read(local, scope)
   const begun = isBegun(task) && !dryRun
@@ -194,7 +194,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
       ? undefined
       : changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope)),
     held: nonEmpty(held),
-    published: isDone || dryRun ? isLive(written) : undefined,
+    published: isDone ? isLive(written) : undefined,
     notPublished: publishes && !dryRun && writing.isRefused(written, scope) ? true as const : undefined,
     warnings: nonEmpty([
       ...LiteralSecrets.warnings(target),

@@ -150,11 +150,12 @@ export const added = Effect.fn("WorkflowValidation.added")(function*(
     : []
   const fresh = now.filter((fault) => !former.some((each) => equals(each, fault))).map(plain)
   return {
+    isJudged: true,
     problems: [...fresh.filter(({ severity }) => severity === "error"), ...problems],
     missingCredentials,
     warnings: fresh.filter(({ severity }) => severity !== "error").map(ReferenceProblems.sentence)
   }
-}, Effect.orElseSucceed(() => ({ problems: [], missingCredentials: [], warnings: [] })))
+}, Effect.orElseSucceed(() => ({ isJudged: false, problems: [], missingCredentials: [], warnings: [] })))
 
 /** Errors and missing credentials for which n8n refuses or fails to run a workflow, each in a sentence. @internal */
 export const faults = (workflow: Obj) =>

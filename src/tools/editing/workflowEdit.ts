@@ -60,7 +60,11 @@ export const workflowEdit = Tool.make({
   handler: ({ dryRun, expectedVersionId, operations, plan, publish, workflowId }) =>
     Effect.gen(function*() {
       if ((operations === undefined) === (plan === undefined)) {
-        return yield* parameters.invalid("operations", "Either operations or the plan of a dry run is required", "")
+        return yield* parameters.invalid(
+          "operations",
+          "Either operations or the plan of a dry run is required",
+          "Give one of them."
+        )
       }
       const stored = plan === undefined ? undefined : yield* Plans.readEdit(plan, workflowId)
       const all = operations ?? stored?.operations ?? []

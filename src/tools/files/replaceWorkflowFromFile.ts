@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { without } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -47,11 +48,18 @@ export const replaceWorkflowFromFile = Tool.make({
           expected: expectedVersionId
         })
       )
-      return { ...written, warnings: [...repairs, ...written.warnings] }
+      const overwritten = written.isWritten && Workflow.hasDraft(current)
+        ? [
+          `a draft that waited, perhaps of someone else, was overwritten: ${
+            Hints.call("workflow_restore", { id, version: current.versionId ?? "" })
+          } brings it back`
+        ]
+        : []
+      return { ...written, warnings: [...repairs, ...overwritten, ...written.warnings] }
     }).pipe(writing.withUrl),
   summarize: (written, { raw }) => writing.summarize(written, raw, { isWhole: true }),
-  message: ({ id }, { filePath }) => ({
-    en: `Replaced workflow '${id}' with the ${nounOf(filePath)}`,
+  message: ({ held, id }, { filePath }) => ({
+    en: `Replaced ${held === undefined ? "" : "the nodes of "}workflow '${id}' with the ${nounOf(filePath)}`,
     ja: "ファイルでワークフローを置き換えました"
   })
 })

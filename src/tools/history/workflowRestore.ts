@@ -130,7 +130,10 @@ const restoreOnN8n = Effect.fnUntraced(function*(
         isDry: true,
         hint: `Nothing was written. ${writing.hintOf(outcome, { isDry: true }) ?? ""}`
       }),
-      difference: yield* differences.view(outcome.before, outcome.workflow)
+      difference: yield* differences.view(
+        publish ? Workflow.running(outcome.before) ?? outcome.before : outcome.before,
+        outcome.workflow
+      )
     }
   }
   yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)

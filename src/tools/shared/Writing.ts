@@ -124,9 +124,8 @@ export const hintOf = (outcome: Outcome<unknown, Obj>, options: HintOptions = {}
   if (place.kind !== "n8n" || state === undefined) return undefined
   if (options.isDry === true) return foreseen(outcome, options)
   const { id } = place
-  const publish = held.length > 0 && options.publishing !== undefined
-    ? options.publishing
-    : `activate_workflow(id: '${id}')`
+  const activate = `activate_workflow(id: '${id}')`
+  const publish = held.length > 0 && options.publishing !== undefined ? options.publishing : activate
   const prove = options.offered?.has("workflow_prove") === true
     ? `workflow_prove(workflowId: '${id}') replays recorded runs on the draft, `
     : ""
@@ -135,7 +134,9 @@ export const hintOf = (outcome: Outcome<unknown, Obj>, options: HintOptions = {}
     isReset && "The draft equals the published version again; the live version did not change.",
     inForce.length > 0 && `In force now: ${inForce.join(", ")}; nodes wait as a draft.`,
     held.length > 0 &&
-    `Not written, since it would take effect immediately: held.${state === "draft" ? "" : ` ${publish} writes it.`}`,
+    `Not written, since it would take effect immediately: held. ${
+      options.publishing ?? `${activate}, then the same call again,`
+    } writes it.`,
     state === "draft" && (foreign
       ? `There is an unpublished draft, perhaps with someone else's changes. ${prove}${publish} publishes all of it.`
       : `The published version still runs: ${prove}${publish} publishes the change.`),
@@ -193,7 +194,8 @@ export const summarize = (
 /** The answer of a creation, which changes nothing that was there. */
 export const created = (written: Written & { readonly url?: string }, raw: boolean): Answer => {
   const { changed: _, hint: __, ...answer } = summarize(written, raw)
-  return answer
+  const isValid = written.isJudged && answer.problems === undefined
+  return { ...answer, ...(isValid ? { hint: "Validated: no errors." } : {}) }
 }
 
 /** Workflow without n8n's copies of its published version and its owners. */

@@ -89,6 +89,8 @@ export interface Made {
 
 /** Problems and missing credentials that a write brought. */
 export interface Judgement {
+  /** Whether they were looked for, and could be. */
+  readonly isJudged: boolean
   readonly problems: ReadonlyArray<Problem>
   readonly missingCredentials: ReadonlyArray<MissingCredential>
 }
@@ -158,11 +160,14 @@ export const missingParts = (before: Workflow.Workflow, patch: Patch): Patch =>
     Object.entries(patch).filter(([key, value]) => value !== undefined && !hasPart(before, key, value))
   )
 
+/** Parts of a patch that a version does not hold. */
+const immediate: ReadonlySet<string> = new Set(["name", "description", "settings", "pinData", "staticData", "tags"])
+
 /** Splits a patch into the parts that can wait as a draft, and the lines of those that cannot. */
 export const split = (before: Workflow.Workflow, patch: Patch) => {
-  const isVersioned = ([key]: readonly [string, unknown]) => Workflow.isVersioned(key)
+  const isImmediate = ([key]: readonly [string, unknown]) => immediate.has(key)
   const entries = Object.entries(patch)
-  const rest: Patch = Object.fromEntries(entries.filter((entry) => !isVersioned(entry)))
+  const rest: Patch = Object.fromEntries(entries.filter(isImmediate))
   const after = applied(before, missingParts(before, rest))
   const named = (workflow: Workflow.Workflow): Obj =>
     Object.fromEntries(
@@ -176,7 +181,7 @@ export const split = (before: Workflow.Workflow, patch: Patch) => {
       ])
     )
   return {
-    patch: Object.fromEntries(entries.filter(isVersioned)) as Patch,
+    patch: Object.fromEntries(entries.filter((entry) => !isImmediate(entry))) as Patch,
     held: WorkflowDiff.lines(named(before), named(after))
   }
 }

@@ -297,12 +297,13 @@ export const write = Effect.fnUntraced(function*<A, R>(
     ) {
       const named = [...Object.keys(decision.patch), ...tags === undefined ? [] : ["tags"]]
       const { warnings: remarks, ...judgement } = yield* judged(dependencies, before, workflow, options.problems)
-      const isPublication = workflow.active && workflow.activeVersionId !== before.activeVersionId
-      // Where only a waiting draft was published, the changes are those to the version that ran.
-      const running = isPut || !isPublication ? undefined : Workflow.running(before)
+      const isPublication = workflow.active &&
+        (options.dryRun === true ? isWanted(publish) : workflow.activeVersionId !== before.activeVersionId)
+      // Of a publication, the changes are those to the version that ran.
+      const running = isPublication ? Workflow.running(before) : undefined
       const diff = running === undefined
         ? difference(before, workflow, named)
-        : difference(running, Workflow.running(workflow) ?? workflow, named)
+        : difference(running, options.dryRun === true ? workflow : Workflow.running(workflow) ?? workflow, named)
       const state = expectedState ?? stateOf(workflow, versionId ?? options.publication?.versionId)
       return {
         ...judgement,
@@ -312,14 +313,16 @@ export const write = Effect.fnUntraced(function*<A, R>(
         workflow: versionId === undefined ? workflow : { ...workflow, versionId },
         result: decision.result,
         patch: tags === undefined ? decision.changed : { ...decision.changed, tags },
-        changed: WorkflowDiff.line(diff, running === undefined ? undefined : 10),
+        changed: WorkflowDiff.line(diff, running === undefined || isPut ? undefined : 10),
         state,
         inForce: inForce(diff, state),
         held: decision.held,
         hasDrafts: decision.hasDrafts,
         isReset: state === "live" && isPut && Workflow.hasDraft(before) &&
           workflow.activeVersionId === before.activeVersionId && WorkflowDiff.isOfVersion(diff),
-        former: isPublication && before.active ? before.activeVersionId ?? undefined : undefined,
+        former: isPublication && before.active && options.dryRun !== true
+          ? before.activeVersionId ?? undefined
+          : undefined,
         isWritten,
         made,
         warnings: [...warnings, ...decision.hasDrafts ? zoneWarnings(before, workflow) : [], ...remarks]

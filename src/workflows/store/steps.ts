@@ -91,7 +91,7 @@ export const judged = (
   kinds: Options["problems"] = "all"
 ) =>
   kinds === "none"
-    ? Effect.succeed({ problems: [], missingCredentials: [], warnings: [] })
+    ? Effect.succeed({ isJudged: false, problems: [], missingCredentials: [], warnings: [] })
     : WorkflowValidation.added(before, after, kinds === "all").pipe(
       Effect.provideService(NodeCatalogue, catalogue)
     )

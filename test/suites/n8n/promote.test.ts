@@ -167,10 +167,12 @@ layer(Services.layerMemory)("promote", (it) => {
               settings: {}
             })
             assert.deepStrictEqual(outcomes(yield* promote()), [["Main", "conflict"], ["Sub", "same"]])
-            assert.deepStrictEqual(outcomes(yield* promote({ overwrites: true, only: [main.id] })), [[
-              "Main",
-              "updated"
-            ]])
+            // Without its publication, the name of what is published is held back.
+            const held = (yield* promote({ overwrites: true, only: [main.id] })).entries.map(({ held }) => held)
+            assert.deepStrictEqual(held, [v2 ? ["name: \"Main (hotfix)\" → \"Main\""] : undefined])
+            assert.strictEqual((yield* to.getWorkflow(there.id)).name, v2 ? "Main (hotfix)" : "Main")
+            yield* promote({ overwrites: true, only: [main.id], publishes: true })
+            assert.strictEqual((yield* to.getWorkflow(there.id)).name, "Main")
 
             // The same from files, with the ids of the n8n that they were pulled from; a secret comes along.
             yield* from.putWorkflow(main.id, {

@@ -1,11 +1,14 @@
 /** Answers of writes: problems that they bring, refusals with their reasons, plans, and what an undo must not publish. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { obj } from "../../../src/base/Json.ts"
+import * as FileSystem from "effect/FileSystem"
+import { arr, obj } from "../../../src/base/Json.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { hurried } from "../../support/clock.ts"
 import { reasonOf } from "../../support/reason.ts"
 import { main, node } from "../../support/workflows.ts"
-import { inMemory } from "../../support/world.ts"
+import { inMemory, inWorld } from "../../support/world.ts"
 
 const hook = node("Hook", "webhook", 2, { path: "hook", httpMethod: "POST" }, { id: "h", webhookId: "hook" })
 
@@ -119,6 +122,45 @@ describe("a dry run of workflow_edit", () => {
       assert.include(both.message, "Either operations or the plan")
       const unknown = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, plan: "plan-x" }))
       assert.strictEqual(unknown._tag, "NotFoundError")
+    }))
+})
+
+describe("a write of a whole workflow", () => {
+  it.effect("while a draft waits names what it holds back, and the calls that write it", () =>
+    inWorld(({ api, folder }) =>
+      hurried(Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const { id } = yield* tools.createWorkflow.call({ ...flow("old"), active: true })
+        yield* tools.workflowSave.call({ workflowId: id, filePath: "f.json" })
+        const file = `${folder}/f.json`
+        const saved = yield* fs.readFileString(file)
+        yield* fs.writeFileString(file, saved.replace("\"Greeter\"", "\"Renamed\"").replaceAll("old", "new"))
+        yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [hook, say("theirs")] }))
+        const replace = tools.replaceWorkflowFromFile.call({ id, filePath: "f.json", confirm: true })
+        const written = yield* replace
+        assert.deepInclude(written, { published: false, held: ["name: \"Greeter\" → \"Renamed\""] })
+        assert.include(written.hint, `activate_workflow(id: '${id}'), then the same call again, writes it`)
+        assert.match(written.warnings?.join() ?? "", /perhaps of someone else, was overwritten: workflow_restore\(/)
+        yield* tools.activateWorkflow.call({ id })
+        assert.deepInclude(yield* replace, { changed: "name", published: true })
+        assert.strictEqual((yield* N8nClient.use((n8n) => n8n.getWorkflow(id))).name, "Renamed")
+      }))
+    ))
+
+  it.effect("that is published says what changes for the version that ran", () =>
+    inMemory(function*(api) {
+      const { id } = yield* tools.createWorkflow.call({ ...flow("old"), active: true })
+      yield* tools.updateWorkflow.call({ id, nodes: [hook, say("new")] })
+      const { versions } = yield* tools.workflowHistory.call({ id, limit: 10 })
+      const version = versions.find(({ source }) => source === "snapshot")?.version ?? ""
+      yield* tools.workflowRestore.call({ id, version, confirm: true })
+      const restore = { id, version, confirm: true, publish: true }
+      const dry = yield* tools.workflowRestore.call({ ...restore, dryRun: true })
+      assert.include(dry.changed, "changed 'Say'")
+      assert.lengthOf(arr(dry.difference?.["nodes"]), 1)
+      const restored = yield* tools.workflowRestore.call(restore)
+      assert.include(restored.changed, "changed 'Say'")
+      assert.include(JSON.stringify((yield* api.workflows)[0]?.["activeVersion"]), "old")
     }))
 })
 
