@@ -20,7 +20,7 @@ export const replaceWorkflowFromFile = Tool.make({
   title: "Replace workflow from file",
   searchHint: "overwrite, deploy, sync a workflow from a JSON file, git",
   description:
-    "Replace a workflow on n8n with a file or draft; id and tags stay; a published one is published again. Undo: workflow_restore.",
+    "Replace a workflow with a file or draft, but its id and tags; published again unless a draft waits. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:update", "workflow:read"],
   input: Schema.Struct({
