@@ -223,7 +223,10 @@ const stepsFrom = (
     if (current === undefined) {
       add("recreate", run, { ...model, created: { chain, name, tags, published: null, isDraft: false } })
     } else if (version === "2" || isFree(chain, snapshot.id)) {
-      add("restore", run, withWorkflow(model, snapshot.id, changed(current, { chain, name, tags }, false, version)))
+      // What has no draft is held back from a published workflow.
+      const isHeld = version === "2" && current.published !== null
+      const next = isHeld ? { chain, name: current.name, tags: current.tags } : { chain, name, tags }
+      add("restore", run, withWorkflow(model, snapshot.id, changed(current, next, false, version)))
     }
   }
   return found

@@ -73,7 +73,7 @@ export const create = Effect.fnUntraced(function*(
     explained(dependencies, body)
   )
   let progress: Progress = posted
-  if (description !== undefined && description !== "" && !isV1(yield* n8n.release)) {
+  if (typeof description === "string" && description !== "" && !isV1(yield* n8n.release)) {
     const { connections, name, nodes } = posted.workflow
     const next = { name, nodes, connections, settings: Workflow.settingsToName(posted.workflow), description }
     const step = Effect.map(n8n.putWorkflow(posted.workflow.id, next), (workflow) => ({ workflow, warnings: [] }))

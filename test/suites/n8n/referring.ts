@@ -42,12 +42,18 @@ const tried = Effect.fnUntraced(function*({ path, workflow }: ReturnType<typeof 
   const severities = ({ problems }: { readonly problems: ReadonlyArray<{ message: string; severity: string }> }) =>
     problems.flatMap(({ message, severity }) => about.test(message) ? [severity] : [])
   const before = severities(yield* tools.validateWorkflow.call({ workflow }))
-  const { active, id, warnings = [] } = yield* tools.createWorkflow.call({ ...workflow, active: true })
+  const { active, id, problems = [], warnings = [] } = yield* tools.createWorkflow.call({ ...workflow, active: true })
   const stored = (yield* N8nClient.use((n8n) => n8n.getWorkflow(id))).nodes[1]?.["credentials"]
   const after = severities(yield* tools.validateWorkflow.call({ workflowId: id }))
   const status = active ? (yield* scenarios.callWebhook(path, { body: {} })).status : "not published"
   yield* tools.deleteWorkflow.call({ id, confirm: true })
-  return { before, stored, after, status, warns: warnings.some((each) => about.test(each)) }
+  return {
+    before,
+    stored,
+    after,
+    status,
+    warns: [...warnings, ...problems.map((each) => String(each["message"]))].some((each) => about.test(each))
+  }
 })
 
 export const referring = (it: It, { v2 }: { readonly v2: boolean }) => {

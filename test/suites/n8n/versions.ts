@@ -125,7 +125,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       assert.deepInclude(tested.data?.items[0]?.json, { price: 120 })
       if (drafts) {
         const dry = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: true, confirm: false })
-        assert.include(dry.hint, "makes a draft")
+        assert.include(dry.hint, "wait as a draft")
         const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", confirm: true })
         assert.strictEqual(restored.published, false)
         assert.isTrue((yield* tools.workflowDiff.call({ a: `${id}@${from}` })).same)
@@ -211,7 +211,10 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       yield* tools.updateWorkflow.call({ id, name: `${name} 2`, settings: { executionTimeout: 77 } })
       const { versions: rows } = yield* tools.workflowHistory.call({ id, limit: 50 })
       const [last, snapshot] = rows.filter(({ source }) => source === "snapshot")
-      assert.deepStrictEqual([last?.operation, last?.changed], ["before update_workflow", "name, settings"])
+      assert.deepStrictEqual([last?.operation, last?.changed], [
+        "before update_workflow",
+        "name, settings.executionTimeout"
+      ])
       const since = yield* tools.workflowDiff.call({ a: `${id}@${snapshot?.version}` })
       assert.deepStrictEqual(since.settings, [{ path: "settings.executionTimeout", before: 7, after: 77 }])
       if (v2) {

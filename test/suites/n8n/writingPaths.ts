@@ -237,7 +237,9 @@ const violations = (
     const isLive = after.runs.word === after.word
     if (path.counts !== true || said.published !== undefined) {
       check(
-        said.published === isLive || said.isReset && isLive,
+        said.published === isLive || said.isReset && isLive ||
+          // A push that wrote nothing says nothing of what runs.
+          said.published === undefined && differs.length === 0 && path.name.startsWith("sync_"),
         `published is ${said.published}, and the webhook answers by the ${isLive ? "new" : "old"} nodes`
       )
     }
