@@ -7,7 +7,7 @@ import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `POST /workflows` with a file's workflow, then requests that set its tags and publish it. */
+/** `POST /workflows` with a file's workflow, then requests that set its description and publish it. */
 export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",
@@ -25,8 +25,10 @@ export const createWorkflowFromFile = Tool.make({
   handler: ({ active, filePath }) =>
     Effect.gen(function*() {
       const { repairs, value } = yield* WorkflowFiles.use((files) => files.workflow(filePath))
+      // Tags are those of the n8n that the file is from.
+      const { tags: _, ...workflow } = value
       const written = yield* WorkflowStore.use((store) =>
-        store.write({ kind: "new" }, value, {
+        store.write({ kind: "new" }, workflow, {
           operation: "create_workflow_from_file",
           source: "file",
           publish: active === true ? "now" : "keep"
