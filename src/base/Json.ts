@@ -52,3 +52,8 @@ export const canonical = (value: unknown): string =>
 /** The object without the keys whose value is `undefined`: JSON and `exactOptionalPropertyTypes` know only absence. */
 export const defined = <A extends object>(value: A): Defined<A> =>
   Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as Defined<A>
+
+/** Whether a value is as good as absent: `null`, an empty text, an empty list or an empty object. */
+export const isEmpty = (value: unknown) =>
+  value === undefined || value === null || value === "" ||
+  (Array.isArray(value) ? value.length === 0 : obj(value) !== undefined && Object.keys(value).length === 0)

@@ -39,7 +39,10 @@ export const isLive = ({ publish }: Plans.Plan, { active, hasDraft }: Plans.Entr
 const leastTime = 8_000
 const patience = 45_000
 
-/** Runs a step for each entry, a few at a time, until time is up or n8n fails; the remaining ones have no outcome. Final outcomes are recorded. */
+/**
+ * Runs a step for each entry, a few at a time, until time is up or n8n fails; the remaining ones have no outcome. Final
+ * outcomes are recorded.
+ */
 export const forEach = Effect.fnUntraced(function*<R>(
   entries: ReadonlyArray<Plans.Entry>,
   plan: Plans.Plan,

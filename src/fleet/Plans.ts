@@ -11,6 +11,7 @@ import { canonical, defined, type Obj } from "../base/Json.ts"
 import * as Rows from "../base/Rows.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { Operation as EditOperation } from "../workflow/edit/WorkflowEdit.ts"
+import { editableKeys } from "../workflows/WorkflowEdit.ts"
 import { Operation, Swap } from "./Operations.ts"
 
 const Entry = Schema.Struct({
@@ -156,11 +157,7 @@ export const save = Effect.fn("Plans.save")(function*(plan: Plan) {
 
 /** Digest of all that an edit may change. */
 const digestOf = (workflow: Obj): string =>
-  sha256(canonical(
-    Object.fromEntries(
-      ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"].map((key) => [key, workflow[key] ?? null])
-    )
-  )).slice(0, 32)
+  sha256(canonical(Object.fromEntries(editableKeys.map((key) => [key, workflow[key] ?? null])))).slice(0, 32)
 
 /** Stores an edit that a dry run showed; returns its id. */
 export const saveEdit = Effect.fn("Plans.saveEdit")(

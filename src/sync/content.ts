@@ -1,7 +1,8 @@
 /** Synced content of a workflow: equal on n8n and in a file, whatever the order of keys. Pure. */
 import { sha256 } from "../base/Hash.ts"
-import { arr, equals, mapValues, type Obj, obj, own } from "../base/Json.ts"
+import { arr, equals, isEmpty, mapValues, type Obj, obj, own } from "../base/Json.ts"
 import { isVersioned, tagNames } from "../n8n/model/Workflow.ts"
+import { cleared } from "../workflows/store/Outcome.ts"
 
 /** Parts that are synced only on request. */
 export type Extra = "pinData" | "staticData"
@@ -25,10 +26,6 @@ export const keysOf = ({ extras, isV1 }: Scope): ReadonlyArray<string> => [
   ...extras,
   "tags"
 ]
-
-const isEmpty = (value: unknown) =>
-  value === undefined || value === null || value === "" ||
-  (Array.isArray(value) ? value.length === 0 : obj(value) !== undefined && Object.keys(value).length === 0)
 
 const parsed = (value: unknown): unknown => {
   if (typeof value !== "string") return value
@@ -117,12 +114,12 @@ export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Sc
 /** Hash of the parts that a version of n8n holds. */
 export const nodesHash = (content: Obj, scope: Scope): string => hash(withRest(content, {}, scope))
 
-const cleared: Obj = { settings: {}, description: "", nodeGroups: [], pinData: {}, staticData: {}, tags: [] }
+const clearedParts: Obj = { ...cleared, settings: {}, staticData: {}, tags: [] }
 
 /** Parts of `target` that n8n does not have; parts that the file no longer has are cleared. */
 export const patch = (current: Obj, target: Obj, scope: Scope): Obj =>
   Object.fromEntries(
-    keysOf(scope).flatMap((key) => equals(current[key], target[key]) ? [] : [[key, target[key] ?? cleared[key]]])
+    keysOf(scope).flatMap((key) => equals(current[key], target[key]) ? [] : [[key, target[key] ?? clearedParts[key]]])
   )
 
 /** Content whose nodes are those of one state, and all that a version does not hold those of another. */

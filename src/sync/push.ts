@@ -266,9 +266,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
           remaining++
           return []
         }
-        const result = yield* Effect.result(
-          perform(task, context)
-        )
+        const result = yield* Effect.result(perform(task, context))
         const outcome: Outcome = result._tag === "Success"
           ? result.success
           : { ...entryOf(task.item), error: result.failure }

@@ -6,6 +6,7 @@ import { type Obj, obj } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Schedules from "../workflow/Schedules.ts"
+import * as ReferenceProblems from "../workflows/ReferenceProblems.ts"
 import { isCounted } from "../workflows/store/Publishing.ts"
 import { type Outcome, type Patch, WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as content from "./content.ts"
@@ -80,9 +81,7 @@ export const isRefused = ({ state, workflow }: Outcome, { isV1 }: content.Scope)
 
 /** Errors that a write brought, as warnings. */
 export const problems = ({ problems }: Outcome): ReadonlyArray<string> =>
-  problems.flatMap(({ fix = "", message, node, severity }) =>
-    severity === "error" ? [`${node === undefined ? "" : `'${node}': `}${message} ${fix}`.trim()] : []
-  )
+  problems.filter(({ severity }) => severity === "error").map(ReferenceProblems.sentence)
 
 const extraSettings = (target: Obj, workflow: Workflow.Workflow, scope: content.Scope): ReadonlyArray<string> => {
   const settings = obj(target["settings"])

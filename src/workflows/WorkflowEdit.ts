@@ -48,11 +48,12 @@ export type Edit = (before: Obj) => Effect.Effect<Patch, Errors.N8nError, N8nCli
 
 export type { Fields, Operation, OperationName } from "../workflow/edit/WorkflowEdit.ts"
 
-const parts = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
+/** Parts of a workflow that an edit may change. @internal */
+export const editableKeys = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
 /** Parts of a workflow that differ. @internal */
 export const patchOf = (before: Obj, after: Obj): Patch =>
-  Object.fromEntries(parts.flatMap((key) => equals(before[key], after[key]) ? [] : [[key, after[key]]]))
+  Object.fromEntries(editableKeys.flatMap((key) => equals(before[key], after[key]) ? [] : [[key, after[key]]]))
 
 const refused = ({ field, hint, message }: Pure.Refusal) =>
   new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })

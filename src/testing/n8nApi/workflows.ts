@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { nameFault } from "../../n8n/model/Limits.ts"
+import { versionedKeys } from "../../n8n/model/Workflow.ts"
 import { publish, republish } from "./publishing.ts"
 import { deprecationFault, groupFault, structureFault, wantsWebhookId } from "./rules.ts"
 import { api, type Call, type Handler, type Major, paginate, refuse } from "./server.ts"
@@ -178,8 +179,6 @@ const mergeSettings = (before: State.Obj, after: State.Obj, version: Major): Sta
   ]
   return State.without({ ...before, ...after }, ...defaultKeys)
 }
-
-const versionedKeys = ["nodes", "connections", "nodeGroups"]
 
 const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { query, version } = call

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
-import { defined, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -16,7 +16,7 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Publication from "../../workflows/Publication.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import { formerSettings } from "../../workflows/store/FormerSettings.ts"
-import type { Options, Patch } from "../../workflows/store/Outcome.ts"
+import { cleared, type Options, type Patch } from "../../workflows/store/Outcome.ts"
 import { keepFile, Snapshots } from "../../workflows/store/Snapshots.ts"
 import { Versions } from "../../workflows/store/Versions.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
@@ -81,14 +81,9 @@ const write = Effect.fnUntraced(function*(
       if (!Reference.isSnapshot(version)) return Effect.succeed(defined({ nodes, connections, nodeGroups }) as Patch)
       const { settings, warnings } = formerSettings(current.settings, former["settings"], isFirst)
       notes.splice(0, notes.length, ...warnings)
-      const { description, nodeGroups: groups, pinData } = current
       return Effect.succeed({
         // Parts that the snapshot does not have are removed.
-        ...defined({
-          description: description ? "" : undefined,
-          nodeGroups: groups ? [] : undefined,
-          pinData: pinData ? {} : undefined
-        }),
+        ...without(cleared, (_, key) => !current[key]),
         ...partsOf(former),
         settings,
         tags: Workflow.tagNames(former)

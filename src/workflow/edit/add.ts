@@ -43,15 +43,15 @@ export const kindOf = (
       }
     })
   }
-  const alike = nodes(workflow).filter((node) => node["type"] === type)
-  const [highest] = alike.flatMap((node) => num(node["typeVersion"]) ?? []).toSorted((a, b) => b - a)
+  const ofType = nodes(workflow).filter((node) => node["type"] === type)
+  const [highest] = ofType.flatMap((node) => num(node["typeVersion"]) ?? []).toSorted((a, b) => b - a)
   if (highest !== undefined) {
     return Result.succeed({
       type,
       typeVersion: version ?? highest,
       description: undefined,
       name: NodeType.shortName(type) || type,
-      hasWebhook: alike.some((node) => str(node["webhookId"]) !== undefined)
+      hasWebhook: ofType.some((node) => str(node["webhookId"]) !== undefined)
     })
   }
   const near = Checked.either(NodeType.nearestTypes(type, lookups))

@@ -1,7 +1,7 @@
 /** Writes: what they may change, and what n8n has afterwards. */
 import type * as Effect from "effect/Effect"
 import type * as Errors from "../../base/Errors.ts"
-import { equals, type Obj, obj, without } from "../../base/Json.ts"
+import { equals, isEmpty, type Obj, obj, without } from "../../base/Json.ts"
 import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import type { VersionLabels } from "../../n8n/N8nClient.ts"
@@ -141,18 +141,15 @@ export const applied = (before: Workflow.Workflow, patch: Patch): Workflow.Workf
     ...(patch.tags === undefined ? {} : { tags: patch.tags.map((name) => ({ name })) })
   }) as Workflow.Workflow
 
-/** Parts that n8n stores as `{}`, `[]` or `null` if they were removed. */
-const removable: ReadonlySet<string> = new Set(["description", "nodeGroups", "pinData"])
-
-const isEmpty = (value: unknown) =>
-  value === undefined || value === null || value === "" || equals(value, {}) || equals(value, [])
+/** Values with which a write removes parts; n8n stores them as `{}`, `[]` or `null`. */
+export const cleared: Obj = { description: "", nodeGroups: [], pinData: {} }
 
 const hasPart = (before: Workflow.Workflow, key: string, value: unknown): boolean =>
   key === "settings"
     ? Object.entries(obj(value) ?? {}).every(([name, inner]) => equals(inner, obj(before.settings)?.[name]))
     : isTags(key)
     ? equals([...value as ReadonlyArray<string>].toSorted(), Workflow.tagNames(before).toSorted())
-    : equals(before[key], value) || removable.has(key) && isEmpty(before[key]) && isEmpty(value)
+    : equals(before[key], value) || Object.hasOwn(cleared, key) && isEmpty(before[key]) && isEmpty(value)
 
 /** Parts of a patch that a workflow does not have already. */
 export const missingParts = (before: Workflow.Workflow, patch: Patch): Patch =>

@@ -15,7 +15,7 @@ import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as Schedules from "../../workflow/Schedules.ts"
 import * as Webhooks from "../../workflow/Webhooks.ts"
 import { formerSettings } from "./FormerSettings.ts"
-import type { Patch } from "./Outcome.ts"
+import { cleared, type Patch } from "./Outcome.ts"
 
 /** Milliseconds within which publishing and unpublishing take effect, mostly within a second. */
 const settlingMillis = 10_000
@@ -260,8 +260,6 @@ const asBefore = (before: Workflow.Workflow, patch: Patch, isFirst: boolean): Ob
   nodes: before.nodes,
   connections: before.connections
 })
-
-const cleared: Obj = { description: "", nodeGroups: [], pinData: {} }
 
 /**
  * Reverts a refused change. n8n 1.x stores a change that leaves an active workflow without a trigger, and deactivates

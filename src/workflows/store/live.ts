@@ -296,7 +296,13 @@ export const write = Effect.fnUntraced(function*<A, R>(
       expectedState?: Outcome["state"]
     ) {
       const named = [...Object.keys(decision.patch), ...tags === undefined ? [] : ["tags"]]
-      const { warnings: remarks, ...judgement } = yield* judged(dependencies, before, workflow, options.problems)
+      const { warnings: remarks, ...judgement } = yield* judged(
+        dependencies,
+        before,
+        workflow,
+        // What changes nothing brings no problems.
+        isPut || tags !== undefined ? options.problems : "none"
+      )
       const isPublication = workflow.active &&
         (options.dryRun === true ? isWanted(publish) : workflow.activeVersionId !== before.activeVersionId)
       // Of a publication, the changes are those to the version that ran.
