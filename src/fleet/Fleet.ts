@@ -3,9 +3,10 @@
  *
  * **Details**
  *
- * A plan has the digest of each workflow before and after its change. What is written is what was planned: a workflow
- * that is in another state is left out. Since the digests say what was done, a batch that ended early can be continued
- * and taken back, whatever it has recorded.
+ * A plan has the digest of each workflow before and after its change, and the places that differ. What is written is
+ * what was planned: a workflow that has changed elsewhere is still changed, and one that differs at a place of the change
+ * is left out. Since the digests say what was done, a batch that ended early can be continued and taken back, whatever it
+ * has recorded.
  *
  * **Example** (A new address in all workflows that have the old one)
  *
@@ -36,231 +37,321 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
-import { type Obj, obj } from "../base/Json.ts"
+import { defined, type Obj, obj } from "../base/Json.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Turn from "../base/Turn.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
 import { preview } from "../n8n/WriteGuard.ts"
 import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
-import * as NodeLookups from "../workflows/NodeLookups.ts"
+import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import { isLive as isPublished, outside } from "../workflows/store/Outcome.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
-import { patchOf } from "../workflows/WorkflowEdit.ts"
-import { forEach, isLive, modification, untouched, withLive } from "./Batch.ts"
+import { placeOf } from "../workflows/WorkflowPlace.ts"
 import * as Change from "./change.ts"
+import { type Context, contextOf, decide, isOfNode, obstacle } from "./decision.ts"
+import * as extraction from "./extraction.ts"
 import type { Operation } from "./Operations.ts"
 import * as Plans from "./Plans.ts"
 import * as Selection from "./Selection.ts"
+import {
+  fileNow,
+  forEach,
+  isOwnDraft,
+  modification,
+  nowById,
+  ofFile,
+  snapshotWith,
+  type State,
+  untouched
+} from "./state.ts"
 import * as swaps from "./swaps.ts"
 
-export { differences, type State, state } from "./Batch.ts"
+export { state } from "./decision.ts"
 export type { Operation } from "./Operations.ts"
-export type { Entry, Outcome, Plan } from "./Plans.ts"
+export { discard, type Entry, type Outcome, type Plan } from "./Plans.ts"
 export type { Select } from "./Selection.ts"
+export { differences, type State } from "./state.ts"
 export { previewRestore, restore } from "./undo.ts"
 
 /** Workflows to change, and how: the conditions of list_workflows, all met, and the operations of bulk_edit. */
 export interface Request {
-  readonly select: Selection.Select
+  readonly select: Selection.Select | "all"
+  /** Instead of a selection, files and folders below the files root. */
+  readonly files?: ReadonlyArray<string> | undefined
   readonly operations: ReadonlyArray<Operation>
   /** `keep` (default): published workflows stay published, with the change; `draft`: changes are drafts only. */
-  readonly publish?: typeof Plans.Publish.Type
+  readonly publish?: typeof Plans.Publish.Type | undefined
+  /** Release of n8n whose node types an upgrade may use; default: the connected one, else the newest known. */
+  readonly release?: string | undefined
 }
 
-const meansOf = Effect.fnUntraced(function*(
-  plan: Pick<Plans.Plan, "id" | "operations" | "swaps">,
-  workflows: ReadonlyArray<{ readonly nodes: ReadonlyArray<unknown> }>
-) {
-  const release = yield* N8nClient.use((n8n) => n8n.release)
-  const isUpgrade = plan.operations.some(({ op }) => op === "upgrade")
-  const types = [
-    ...workflows.flatMap(Workflow.typesOf),
-    ...(isUpgrade ? workflows.flatMap(Upgrade.types) : []),
-    ...plan.operations.flatMap((each) => Workflow.typeOf(each) || [])
-  ]
-  const lookups = yield* NodeLookups.make(new Set(types), release)
+const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
+  Rows.grouped(left, ({ choices, decision, type, why }) => [type, why, decision, choices]).map(({ first, rows }) =>
+    defined({
+      ...Struct.pick(first, ["type", "why", "decision", "choices"]),
+      nodes: rows.length,
+      workflows: new Set(rows.map(({ workflow }) => workflow)).size,
+      names: rows.map(({ node, workflow }) => `${workflow}: ${node}`)
+    }) as Plans.Left
+  ).toSorted((a, b) => b.nodes - a.nodes)
+
+/** Change that the operations would make of the version that runs, of a workflow whose draft they do not change. */
+const ofRunning = Effect.fnUntraced(function*(workflow: Workflow.Listed, context: Context) {
+  const { connections, nodes } = obj(workflow.activeVersion) ?? {}
+  if (!Workflow.hasDraft(workflow) || nodes === undefined) return undefined
+  const before: Obj & { readonly id: string } = { ...workflow, nodes, connections }
+  const changed = yield* Turn.run(() => Change.make(before, context))
+  return Result.isSuccess(changed) && changed.success.steps.some(isOfNode)
+    ? { before, steps: changed.success.steps }
+    : undefined
+})
+
+/** Workflows to change: a selection, or those in files. */
+const subjectsOf = Effect.fnUntraced(function*({ files, select }: Pick<Request, "files" | "select">) {
+  if (files === undefined) {
+    if (select !== "all") yield* Selection.refuseAll(select)
+    const { missing, selected } = yield* Selection.all(select === "all" ? {} : select)
+    return {
+      refused: missing.map(({ id, why }): Plans.Refused => ({ id, name: "", why })),
+      workflows: selected.map(({ workflow }) => workflow)
+    }
+  }
+  const listed = yield* Effect.forEach(files, (file) =>
+    file.endsWith(".json")
+      ? Effect.succeed([file])
+      : Effect.map(
+        WorkflowFiles.use((all) => all.list(file)),
+        ({ unreadable, workflows }) => [...workflows, ...unreadable].map(({ path }) => path)
+      ))
+  const results = yield* Effect.forEach(new Set(listed.flat()), (path) => Effect.result(fileNow(path)), {
+    concurrency: 8
+  })
   return {
-    plan: plan.id,
-    operations: plan.operations,
-    swaps: plan.swaps.map((swap) => swap ?? undefined),
-    lookups,
-    release
+    refused: results.flatMap((each, index): ReadonlyArray<Plans.Refused> =>
+      Result.isSuccess(each)
+        ? []
+        : [{ id: [...new Set(listed.flat())][index] ?? "", name: "", why: each.failure.message }]
+    ),
+    workflows: results.flatMap((each) => Result.isSuccess(each) ? [each.success] : [])
   }
 })
 
-type Means = Effect.Success<ReturnType<typeof meansOf>>
-
-const isOfNode = ({ operation }: Change.Changed["steps"][number]) => operation["op"] !== "settings"
-
-const waits = "an unpublished draft waits, and would be published too (publish: 'draft' changes the draft alone)"
-
-/** Reason why a workflow cannot be changed in the requested way, since settings have no drafts. */
-const obstacle = (
-  workflow: Workflow.Listed,
-  steps: Change.Changed["steps"],
-  { publish }: Pick<Plans.Plan, "publish">,
-  release: string | undefined
-) =>
-  publish === "keep" && Workflow.hasDraft(workflow) && steps.some(isOfNode)
-    ? waits
-    : publish === "draft" && workflow.active && release !== undefined && !writesDrafts(release)
-    ? "it is published, and this n8n's API has no drafts"
-    : undefined
-
-const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
-  Rows.grouped(left, ({ decision, type, why }) => [type, why, decision]).map(({ count, first, rows }) => {
-    const names = [...new Set(rows.map(({ workflow }) => workflow))]
-    return { ...Struct.pick(first, ["type", "why", "decision"]), nodes: count, workflows: names.length, names }
-  }).toSorted((a, b) => b.nodes - a.nodes)
-
-const changesRunning = Effect.fnUntraced(function*(workflow: Workflow.Listed, means: Means) {
-  const { connections, nodes } = obj(workflow.activeVersion) ?? {}
-  if (!Workflow.hasDraft(workflow) || nodes === undefined) return false
-  const changed = yield* Turn.run(() => Change.make({ ...workflow, nodes, connections }, means))
-  return Result.isSuccess(changed) && changed.success.steps.some(isOfNode)
-})
+/** Values of a step: those of its path, or of all that changes in its node. */
+const valuesOf = (step: Change.Changed["steps"][number], all: ReturnType<typeof Change.placesOf>, workflow: Obj) => {
+  const { node } = step.operation
+  const name = Workflow.nodes(workflow).find((each) => each["id"] === node)?.["name"] ?? node
+  const own = all.filter((place) =>
+    step.path !== undefined
+      ? place.path === step.path && (node === undefined || place.node === name)
+      : node !== undefined && place.node === name && place.path !== "typeVersion" && place.path !== "type"
+  )
+  return {
+    node: node === undefined ? undefined : String(name),
+    values: own.map((place) => ({
+      values: step.path === undefined && place.path !== "" ? `${place.path}: ${place.values()}` : place.values(),
+      ...step.insideWord === true ? { insideWord: true } : {}
+    }))
+  }
+}
 
 /** Plans a change without writing to n8n, and stores the plan. */
-export const plan = Effect.fn("Fleet.plan")(function*({ operations, publish = "keep", select }: Request) {
-  yield* Selection.refuseAll(select)
-  const id = yield* Plans.newId
-  const { missing, selected } = yield* Selection.all(select)
-  const workflows = selected.map(({ workflow }) => workflow)
-  const draft = { id, operations, publish, swaps: yield* Effect.forEach(operations, swaps.resolve) }
-  const means = yield* meansOf(draft, workflows)
-  const digest = Change.digester(operations)
-  const read = swaps.readOnce((yield* N8nClient).getWorkflow)
-  const entries: Array<Plans.Entry> = []
-  const allSteps: Array<Plans.Change> = []
-  const left: Array<Parameters<typeof leftByDecision>[0][number]> = []
-  const refused: Array<Plans.Refused> = missing.map(({ id, why }) => ({ id, name: "", why }))
-  let unchanged = 0
-  for (const listed of workflows) {
-    yield* Turn.pause
-    const workflow: Obj & { readonly id: string } = { ...listed }
-    const refuse = (why: string) => refused.push({ id: listed.id, name: listed.name, why })
-    const changed = yield* Turn.run(() => Change.make(workflow, means))
-    if (Result.isFailure(changed)) {
-      refuse(changed.failure)
-      continue
+export const plan = Effect.fn("Fleet.plan")(
+  function*({ files, operations, publish = "keep", release, select }: Request) {
+    const id = yield* Plans.newId
+    const { workflows, ...subjects } = yield* subjectsOf({ files, select })
+    const draft = defined({ id, operations, publish, release, swaps: yield* Effect.forEach(operations, swaps.resolve) })
+    const context = yield* extraction.planned(yield* contextOf(draft, workflows), workflows)
+    const { connected } = context
+    const digest = Change.digester(context)
+    const read = swaps.readOnce((yield* N8nClient).getWorkflow)
+    const entries: Array<Plans.Entry> = []
+    const changes: Array<Plans.Change> = []
+    const left: Array<Upgrade.Left & { readonly workflow: string }> = []
+    const refused = [...subjects.refused]
+    let unchanged = 0
+    for (const listed of workflows) {
+      yield* Turn.pause
+      const { active, name } = listed
+      const refuse = (why: string) => refused.push({ id: listed.id, name, why })
+      const changed = yield* Turn.run(() => Change.make({ ...listed }, context))
+      if (Result.isFailure(changed)) {
+        refuse(changed.failure)
+        continue
+      }
+      const { publication, workflow: after } = changed.success
+      left.push(...changed.success.left.map((each) => ({ ...each, workflow: name })))
+      const hasDraft = Workflow.hasDraft(listed) && !(yield* isOwnDraft(listed))
+      const running = changed.success.steps.some(isOfNode) ? undefined : yield* ofRunning(listed, context)
+      if (running !== undefined && hasDraft && publish === "keep") {
+        refuse("only the published version would change, and a draft waits")
+        continue
+      }
+      // The draft of an earlier batch has the change: it is published, or proven, with the others.
+      const { before: workflow, steps } = running === undefined || hasDraft
+        ? { before: { ...listed } as Obj & { readonly id: string }, steps: changed.success.steps }
+        : running
+      if (steps.length === 0) {
+        unchanged++
+        continue
+      }
+      const fault = files === undefined
+        ? yield* preview({ before: workflow, after }, read).pipe(Effect.flip, Effect.option)
+        : undefined
+      const why = fault?._tag === "Some"
+        ? Errors.reasonOf(fault.value)
+        : files !== undefined && publication !== undefined
+        ? "a file is not published"
+        : obstacle(listed, { publication, steps }, draft, hasDraft, connected)
+      if (why !== undefined) {
+        refuse(why)
+        continue
+      }
+      const hasNodes = steps.some(isOfNode)
+      const places = Change.placesOf(workflow, after, context)
+      const immediate = active && (hasDraft || publish === "draft" && hasNodes) ? outside(workflow, after) : []
+      entries.push(defined({
+        id: listed.id,
+        name,
+        isFile: files === undefined ? undefined : true,
+        active,
+        hasDraft,
+        hasNodes,
+        publication,
+        running: active ? listed.activeVersionId ?? undefined : undefined,
+        before: digest(workflow),
+        after: digest(after),
+        inForce: immediate.length === 0 ? undefined : immediate,
+        places: places.map((place) => Change.stored(context, place))
+      }))
+      changes.push(...steps.map((step) => ({
+        change: step.change,
+        ...valuesOf(step, places, after),
+        id: listed.id,
+        name
+      })))
     }
-    const { steps, workflow: after } = changed.success
-    left.push(...changed.success.left.map((each) => ({ ...each, workflow: listed.name })))
-    if (publish === "keep" && !steps.some(isOfNode) && (yield* changesRunning(listed, means))) {
-      refuse("only the published version would change, and a draft waits")
-      continue
+    const plan: Plans.Plan = {
+      ...draft,
+      ...context.created === undefined ? {} : { created: context.created },
+      createdAt: new Date(yield* Clock.currentTimeMillis).toISOString(),
+      entries,
+      changes: Plans.grouped(changes),
+      refused,
+      left: leftByDecision(left)
     }
-    if (steps.length === 0) {
-      unchanged++
-      continue
-    }
-    const fault = yield* preview({ before: workflow, after }, read).pipe(Effect.flip, Effect.option)
-    const why = fault._tag === "Some" ? Errors.reasonOf(fault.value) : obstacle(listed, steps, draft, means.release)
-    if (why !== undefined) {
-      refuse(why)
-      continue
-    }
-    const { active, name } = listed
-    const hasDraft = Workflow.hasDraft(listed)
-    const hasNodes = steps.some(isOfNode)
-    const immediate = active && (hasDraft || publish === "draft" && hasNodes) ? outside(workflow, after) : []
-    entries.push({
-      id: listed.id,
-      name,
-      active,
-      hasDraft,
-      hasNodes,
-      before: digest(workflow),
-      after: digest(after),
-      ...immediate.length === 0 ? {} : { inForce: immediate }
-    })
-    allSteps.push(
-      ...steps.map(({ change, example, operation: { node } }) => ({ change, example, node, id: listed.id, name }))
-    )
+    if (entries.length > 0) yield* Plans.save(plan)
+    return { plan, unchanged }
   }
-  const createdAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-  const plan: Plans.Plan = {
-    ...draft,
-    createdAt,
-    entries,
-    changes: Plans.grouped(allSteps),
-    refused,
-    left: leftByDecision(left)
-  }
-  if (entries.length > 0) yield* Plans.save(plan)
-  return { plan, unchanged }
-})
+)
 
-/** Writes the change of a workflow, and publishes it if it was live; `left` is its digest as the batch left it. */
-const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, means: Means, left = entry.after) {
-  const digest = Change.digester(plan.operations)
-  const publish = plan.publish === "draft" ? "draft" : isLive(plan, entry) ? "now" : "keep"
-  const written = yield* WorkflowStore.use((store) =>
+/** Writes the change of a workflow, and publishes it if it was live. */
+const write = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, context: Context) {
+  const { result, warnings, workflow, ...written } = yield* WorkflowStore.use((store) =>
     store.write(
-      { kind: "n8n", id: entry.id },
-      Effect.fnUntraced(function*(now: Workflow.Workflow) {
-        const current = digest(now)
-        // An earlier attempt has written it.
-        if (current === left) return modification<Plans.Outcome>({ state: "done" }, {}, publish)
-        if (current !== entry.before) return untouched("it has changed since the plan")
-        if (now.active !== entry.active) {
-          return untouched(`it was ${now.active ? "" : "un"}published after the plan was made`)
-        }
-        const changed = yield* Turn.run(() => Change.make(now, means))
-        if (Result.isFailure(changed) || digest(changed.success.workflow) !== entry.after) {
-          return untouched("the operations now give another result")
-        }
-        const { steps, workflow } = changed.success
-        const hindrance = obstacle(now, steps, plan, means.release)
-        return hindrance === undefined
-          ? modification<Plans.Outcome>({ state: "done" }, patchOf(now, workflow), publish)
-          : untouched(hindrance)
-      }),
+      placeOf(entry.id),
+      (now: Obj) =>
+        decide(plan, entry, entry.isFile === true ? ofFile(entry.id, now) : now as Workflow.Workflow, context),
       { operation: "bulk_edit", problems: "none" }
     )
   )
-  const { result, warnings, workflow } = written
   if (result.state !== "done") return result
-  const published = isPublished(written)
-  return {
+  return defined({
     ...result,
-    after: digest(workflow),
-    ...(published === undefined ? {} : { published }),
-    ...(warnings.length === 0 ? {} : { warnings })
-  } satisfies Plans.Outcome as Plans.Outcome
+    after: Change.digester(plan)(workflow),
+    published: isPublished(written),
+    warnings: warnings.length === 0 ? undefined : warnings
+  }) satisfies Plans.Outcome as Plans.Outcome
 })
 
-/**
- * Writes a plan, or continues one; workflows that have changed since are left out. With `keep`, the drafts that it has
- * made of published workflows are published too, and {@link restore} makes live again what was live before.
- */
-export const apply = Effect.fn("Fleet.apply")(function*(id: string, publish?: "keep") {
-  const stored = yield* Plans.read(id)
-  const plan = publish === undefined ? stored : { ...stored, publish }
-  if (plan.publish !== stored.publish) yield* Plans.save(plan)
-  const before = yield* Plans.outcomes(plan)
-  const isOpen = (entry: Plans.Entry) => {
-    const { published, state } = before.get(entry.id) ?? {}
-    return state === undefined || state === "done" && isLive(plan, entry) && published === false
+/** Publishes the draft that a batch has made: as it wrote it, as its caller has edited it since, or as it was proven. */
+const publishDraft = Effect.fnUntraced(
+  function*(plan: Plans.Plan, entry: Plans.Entry, outcome: Plans.Outcome, isProven: boolean) {
+    const { proven } = outcome
+    const after = outcome.after ?? entry.after
+    const written = yield* WorkflowStore.use((store) =>
+      store.write(
+        { kind: "n8n", id: entry.id },
+        Effect.fnUntraced(function*(now: Workflow.Workflow) {
+          if (!now.active) return untouched("it was unpublished since the batch")
+          if (!Workflow.awaitsPublishing(now)) return modification<Plans.Outcome>(outcome, {}, "keep")
+          if (isProven) {
+            return proven?.versionId === now.versionId
+              ? modification<Plans.Outcome>(outcome, {}, "now")
+              : untouched("its draft has changed since its proof: prove it again")
+          }
+          const isAsWritten = Change.digester(plan)(now) === after
+          return isAsWritten || (yield* snapshotWith(plan, entry, after)) !== undefined
+            ? modification<Plans.Outcome>(outcome, {}, "now")
+            : untouched("someone has changed its draft since the batch: activate_workflow publishes all of it")
+        }),
+        { operation: "bulk_edit", problems: "none" }
+      )
+    )
+    const { result: { state, why }, warnings } = written
+    return state !== "done" ? { ...outcome, why } as Plans.Outcome : defined({
+      ...outcome,
+      published: isPublished(written) ?? true,
+      warnings: warnings.length === 0 ? undefined : warnings
+    })
   }
-  const open = plan.entries.filter(isOpen)
-  const waiting = publish === undefined
+)
+
+/** Reason why a batch does not publish a draft as proven. */
+const notProven = ({ proven }: Plans.Outcome): string | undefined =>
+  proven === undefined
+    ? "not proven: workflow_prove(batch) proves it"
+    : proven.runs === 0
+    ? "no recorded run could be replayed: activate_workflow publishes it"
+    : proven.same < proven.runs
+    ? `${proven.runs - proven.same} of ${proven.runs} runs differ: activate_workflow publishes it nevertheless`
+    : proven.unreached === undefined
+    ? undefined
+    : `no recorded run reaches ${Rows.names(proven.unreached)}: activate_workflow publishes it nevertheless`
+
+/**
+ * Writes a plan, or continues one; workflows that differ at a place of their change are left out. With `keep`, published
+ * workflows are published again, also the drafts that the batch has made, and with `proven` those whose runs proved the
+ * same. {@link restore} makes live again what was live before.
+ */
+export const apply = Effect.fn("Fleet.apply")(function*(id: string, publish?: "keep" | "proven") {
+  const stored = yield* Plans.read(id)
+  const before = yield* Plans.outcomes(stored)
+  const isDone = ({ id }: Plans.Entry) => before.get(id)?.state === "done"
+  const drafts = publish === undefined
     ? []
-    : plan.entries.filter(({ active, hasDraft, id }) => active && hasDraft && before.get(id)?.state === "done")
-      .map(({ id }) => ({ id, text: "a draft waited before the batch: activate_workflow publishes both" }))
-  if (open.length === 0) return yield* withLive({ plan, outcomes: before, warnings: waiting })
-  const { selected } = yield* Selection.all({ ids: open.map((entry) => entry.id) })
-  const means = yield* meansOf(plan, selected.map(({ workflow }) => workflow))
-  const { outcomes, stopped, warnings } = yield* forEach(
-    open,
-    plan,
-    (entry) => write(plan, entry, means, before.get(entry.id)?.after)
-  )
-  return yield* withLive({
-    plan,
-    outcomes: new Map([...before, ...outcomes]),
-    stopped,
-    warnings: [...warnings, ...waiting]
+    : stored.entries.filter((entry) => isDone(entry) && entry.active && before.get(entry.id)?.published === false)
+  const waiting = drafts.flatMap((entry): ReadonlyArray<readonly [string, Plans.Outcome]> => {
+    const outcome = before.get(entry.id)
+    const why = publish === "proven"
+      ? outcome && notProven(outcome)
+      : entry.hasDraft
+      ? "a draft waited before the batch: activate_workflow publishes both"
+      : undefined
+    return why === undefined || outcome === undefined ? [] : [[entry.id, { ...outcome, why }]]
   })
+  const reasons = new Map(waiting)
+  const due = drafts.filter(({ id }) => !reasons.has(id))
+  const plan = publish === "keep" ? { ...stored, publish } : stored
+  if (plan.publish !== stored.publish) yield* Plans.save(plan)
+  const open = publish === "proven" ? [] : plan.entries.filter(({ id }) => !before.has(id))
+  const now = open.length === 0 ? new Map() : yield* nowById(open)
+  const context = yield* contextOf(plan, [...now.values()])
+  const ready = open.length === 0 ? { plan, context } : yield* extraction.create(plan, context)
+  const { outcomes, stopped, warnings } = yield* forEach(
+    [...open, ...due],
+    ready.plan,
+    (entry) => {
+      const outcome = before.get(entry.id)
+      return outcome === undefined
+        ? write(ready.plan, entry, ready.context)
+        : publishDraft(ready.plan, entry, outcome, publish === "proven")
+    }
+  )
+  return {
+    plan: ready.plan,
+    outcomes: new Map([...before, ...reasons, ...outcomes]),
+    stopped,
+    warnings
+  } satisfies State as State
 })

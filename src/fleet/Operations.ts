@@ -1,15 +1,19 @@
 /** Operations on many workflows: each becomes the operations of an edit on the nodes of one workflow. */
 import * as Schema from "effect/Schema"
-import { type Obj, obj, str } from "../base/Json.ts"
+import * as Struct from "effect/Struct"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { redact } from "../base/Redact.ts"
 import * as Rows from "../base/Rows.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
+import { workflowMatcher } from "../n8n/N8nClient.ts"
 import * as WorkflowEdit from "../workflow/edit/WorkflowEdit.ts"
 import * as References from "../workflow/References.ts"
 import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
+import * as Uses from "../workflow/Uses.ts"
 import { isUnset } from "../workflows/store/FormerSettings.ts"
+import { conditions } from "./Selection.ts"
 
 const Reference = Schema.Struct({ id: Schema.String, name: Schema.String })
 export type Reference = typeof Reference.Type
@@ -28,8 +32,11 @@ const own: {
 } = {
   credential: { required: ["from", "to"], optional: ["type"] },
   calls: { required: ["from", "to"], optional: [] },
-  replace: { required: ["find", "with"], optional: ["node", "path"] },
-  settings: { required: ["settings"], optional: ["onlyWhereUnset"] }
+  replace: { required: ["find", "with"], optional: ["node", "path", "word"] },
+  settings: { required: ["settings"], optional: ["onlyWhereUnset"] },
+  upgrade: { required: [], optional: ["node", "accept"] },
+  publish: { required: [], optional: [] },
+  unpublish: { required: [], optional: [] }
 }
 
 /** Id and name of a credential that n8n does not list; empty if they are not given. */
@@ -39,7 +46,7 @@ export const referenceIn = (value: unknown): Reference => ({
 })
 
 /** Operations of an edit that make no sense, or do harm, on many workflows. */
-const single = new Set(["name", "extract", "move"])
+const single = new Set(["name", "move"])
 
 const isTarget = (node: unknown) => {
   const entries = Object.entries(obj(node) ?? {})
@@ -47,8 +54,16 @@ const isTarget = (node: unknown) => {
     entries.every(([key, value]) => ["type", "name"].includes(key) && typeof value === "string")
 }
 
-const fault = (wire: Obj): string | undefined => {
+/** Conditions of an operation: those of a selection that a workflow alone can tell. */
+const Only = Schema.Struct(Struct.omit(conditions, ["without"]))
+
+const isOnly = Schema.is(Only)
+
+const fault = ({ only, ...wire }: Obj): string | undefined => {
   const { node, op } = wire
+  if (only !== undefined && (!isOnly(only) || Object.keys(only).some((key) => !Object.hasOwn(Only.fields, key)))) {
+    return `only takes ${Object.keys(Only.fields).join(", ")}: conditions of the operation, all met`
+  }
   if (typeof op !== "string") return "An operation needs op"
   if (single.has(op)) return `${op} is for one workflow: use workflow_edit`
   if (node !== undefined && typeof node !== "string" && !isTarget(node)) {
@@ -70,7 +85,7 @@ const fault = (wire: Obj): string | undefined => {
     return `'${String(wire["path"]).slice(0, 100)}' is not a path: write url, rules.values[2] or ["order no"]`
   }
   if (op === "settings" && obj(wire["settings"]) === undefined) return "settings is an object"
-  if (op === "settings" || op === "replace") return undefined
+  if (op !== "credential" && op !== "calls") return undefined
   const isNamed = isText("to") ||
     op === "credential" && Object.values(referenceIn(wire["to"])).every((each) => each !== "")
   return isText("from") && isNamed ? undefined : "from and to are ids or names"
@@ -83,11 +98,25 @@ export const Operation = Schema.StructWithRest(Schema.Struct({ op: Schema.String
 /** Operation of bulk_edit. */
 export type Operation = typeof Operation.Type
 
+/** Whether a workflow meets the conditions of its operation. */
+export const matcher = ({ only }: Operation): (workflow: Obj) => boolean => {
+  if (only === undefined) return () => true
+  const { uses, ...rest } = only as typeof Only.Type
+  const find = uses === undefined ? undefined : Uses.finder(uses, { secrets: false })
+  const isMet = workflowMatcher({ ...rest, archived: true })
+  return (workflow) =>
+    isMet({ active: false, ...workflow } as unknown as Workflow.Listed) &&
+    (find === undefined || find(workflow as unknown as Workflow.Listed).length > 0)
+}
+
 /** Operation of an edit, and its description, which is equal in all workflows. */
 export interface Step {
   readonly operation: Obj
   readonly change: string
-  readonly example?: string
+  /** Path of the only value that it changes, from a parameter of its node on. */
+  readonly path?: string
+  /** Whether its text is part of a longer word. */
+  readonly insideWord?: boolean
 }
 
 const brief = (value: unknown, most = 80) => {
@@ -110,14 +139,6 @@ const matching = (workflow: Obj, target: unknown): ReadonlyArray<Obj> => {
   )
 }
 
-const excerpt = (text: string, find: string, replacement: string) => {
-  const at = text.indexOf(find)
-  const start = Math.max(0, at - 30)
-  const around = (middle: string) =>
-    `${start > 0 ? "…" : ""}${text.slice(start, at)}${middle}${text.slice(at + find.length, at + find.length + 20)}`
-  return `${brief(around(find), 120)} → ${brief(around(replacement), 120)}`
-}
-
 /** Path from the node that a path of an operation names; `undefined` if it names another node. */
 const fromNode = (steps: JsonPath.Path, node: Obj, index: number): JsonPath.Path | undefined => {
   const [top = "", second, ...rest] = steps
@@ -128,7 +149,7 @@ const fromNode = (steps: JsonPath.Path, node: Obj, index: number): JsonPath.Path
 }
 
 /** Replaces a text wherever it is in the parameters, or at a path; texts that redaction would change are left out. */
-const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): ReadonlyArray<Step> => {
+const replaced = (workflow: Obj, { find, node, path, with: replacement, word }: Obj): ReadonlyArray<Step> => {
   const [text, other] = [String(find), String(replacement)]
   const place = typeof path === "string" ? JsonPath.parse(path) ?? [] : undefined
   const all = Workflow.nodes(workflow)
@@ -138,17 +159,29 @@ const replaced = (workflow: Obj, { find, node, path, with: replacement }: Obj): 
     if (place !== undefined && only === undefined) return []
     const { notes, parameters } = each
     const texts = JsonPath.strings({ notes: only && notes, parameters }).filter(([at, value]) =>
-      value.includes(text) && (only === undefined || only.length === at.length && JsonPath.covers([only], at))
+      WorkflowEdit.occurrences(value, text, word === true).length > 0 &&
+      (only === undefined || only.length === at.length && JsonPath.covers([only], at))
     )
     const shown = texts.length === 0 ? each : redact(each)
     const type = NodeType.shortName(Workflow.typeOf(each))
     return texts.filter(([at, value]) => JsonPath.get(shown, at) === value).map(([at, value]) => {
       const below = JsonPath.general(JsonPath.print(at[0] === "parameters" ? at.slice(1) : at))
       const path = JsonPath.print(["nodes", index, ...at])
+      const isWhole = WorkflowEdit.occurrences(value, text, true).length ===
+        WorkflowEdit.occurrences(value, text, false).length
       return {
-        operation: { op: "replace", node: wordOf(each), path, find: text, with: other, all: true },
+        operation: {
+          op: "replace",
+          node: wordOf(each),
+          path,
+          find: text,
+          with: other,
+          all: true,
+          ...word === true ? { word } : {}
+        },
         change: `${type} ${below}: '${brief(text, 40)}' → '${brief(other, 40)}'`,
-        example: excerpt(value, text, other)
+        path: JsonPath.print(at[0] === "parameters" ? at.slice(1) : at),
+        ...isWhole || word === true ? {} : { insideWord: true }
       }
     })
   })
@@ -210,7 +243,8 @@ const settings = (workflow: Obj, { onlyWhereUnset, settings }: Obj, to: Referenc
     const named = key === "errorWorkflow" ? to : undefined
     return onlyWhereUnset === true && !isUnset(before[key], key) ? [] : [{
       operation: { op: "settings", settings: { [key]: named?.id ?? value } },
-      change: `${JsonPath.member("settings", key)} = ${brief(named?.name ?? value)}`
+      change: `${JsonPath.member("settings", key)} = ${brief(named?.name ?? value)}`,
+      path: JsonPath.member("settings", key)
     }]
   })
 }
@@ -231,10 +265,21 @@ const short = (typed: string) => {
   return { type: NodeType.shortName(type), version }
 }
 
+/** Choices by the name of the node; those of a type are those of all its nodes. */
+const choicesOf = (workflow: Obj, accept: Obj) =>
+  Object.fromEntries(
+    Object.entries(accept).flatMap(([key, choice]) => {
+      const nodes = matching(workflow, key)
+      return (nodes.length > 0 ? nodes : matching(workflow, { type: key })).map((node) =>
+        [Workflow.nameOf(node), String(choice)] as const
+      )
+    })
+  )
+
 /** Upgrades the nodes that match, or all. */
-export const upgraded = function*(workflow: Obj, { node: target }: Operation, lookups: Upgrade.Lookups) {
+export const upgraded = function*(workflow: Obj, { accept, node: target }: Operation, lookups: Upgrade.Lookups) {
   const names = target === undefined ? undefined : matching(workflow, target).map(Workflow.nameOf)
-  const outcome = yield* Upgrade.steps(workflow, names, lookups)
+  const outcome = yield* Upgrade.steps(workflow, names, lookups, choicesOf(workflow, obj(accept) ?? {}))
   const typeOf = new Map(Workflow.nodes(workflow).map((node) => [Workflow.nameOf(node), Workflow.typeOf(node)]))
   return {
     workflow: outcome.workflow,
@@ -256,7 +301,11 @@ const hasEnds = (workflow: Obj, { after, from, to }: Obj) =>
   [after, from, to].every((end) => end === undefined || matching(workflow, end).length > 0)
 
 /** Operations of an edit for one workflow, none if nothing matches; `swap` is what an operation names. */
-export const stepsFor = (workflow: Obj, operation: Operation, swap: Swap | undefined): ReadonlyArray<Step> => {
+export const stepsFor = (
+  workflow: Obj,
+  { only: _, ...operation }: Operation,
+  swap: Swap | undefined
+): ReadonlyArray<Step> => {
   const { op } = operation
   if (op === "replace") return replaced(workflow, operation)
   if (op === "settings") return settings(workflow, operation, swap?.to)
@@ -268,6 +317,10 @@ export const stepsFor = (workflow: Obj, operation: Operation, swap: Swap | undef
         ? `rename '${Workflow.nameOf(node)}' → '${String(operation["to"])}'`
         : described(operation, NodeType.shortName(Workflow.typeOf(node)))
     }))
+  }
+  if (op === "extract") {
+    const nodes = arr(operation["nodes"]).flatMap((each) => matching(workflow, each).slice(0, 1).map(Workflow.nameOf))
+    return nodes.length < arr(operation["nodes"]).length ? [] : [{ operation: { ...operation, nodes }, change: "" }]
   }
   return hasEnds(workflow, operation) ? [{ operation, change: described(operation, "") }] : []
 }

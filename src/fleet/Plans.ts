@@ -14,49 +14,84 @@ import { Operation as EditOperation } from "../workflow/edit/WorkflowEdit.ts"
 import { editableKeys } from "../workflows/WorkflowEdit.ts"
 import { Operation, Swap } from "./Operations.ts"
 
+/** Place that a change differs in, by digests of its values. */
+const Place = Schema.Struct({
+  at: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
+  before: Schema.String,
+  after: Schema.String,
+  /** Both values as readers see them. */
+  values: Schema.String
+})
+/** Place that a change differs in. */
+export interface Place extends Schema.Schema.Type<typeof Place> {}
+
 const Entry = Schema.Struct({
+  /** Id of the workflow, or path of its file. */
   id: Schema.String,
   name: Schema.String,
+  isFile: Schema.optionalKey(Schema.Boolean),
   active: Schema.Boolean,
+  /** Whether a draft waits that its caller has not made. */
   hasDraft: Schema.Boolean,
   /** Whether nodes change, which have drafts, and not only settings. */
   hasNodes: Schema.optionalKey(Schema.Boolean),
+  /** Publication that an operation asks for. */
+  publication: Schema.optionalKey(Schema.Literals(["publish", "unpublish"])),
+  /** Version that runs before the change. */
+  running: Schema.optionalKey(Schema.String),
   /** Parts such as `settings.timezone` that take effect immediately although the nodes wait as a draft. */
   inForce: Schema.optionalKey(Schema.Array(Schema.String)),
   before: Schema.String,
-  after: Schema.String
+  after: Schema.String,
+  places: Schema.optionalKey(Schema.Array(Place))
 })
 /** Workflow of a plan. */
 export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+
+/** Values before and after a change, of equal ones as one. */
+export const Values = Schema.Struct({
+  values: Schema.String,
+  count: Schema.Int,
+  /** Whether the text is part of a longer word, as in `notlegacy.example.com`. */
+  insideWord: Schema.optionalKey(Schema.Boolean),
+  /** Places: `Workflow: Node`. */
+  at: Schema.Array(Schema.String)
+})
 
 export const Group = Schema.Struct({
   change: Schema.String,
   workflows: Schema.Int,
   nodes: Schema.optionalKey(Schema.Int),
   names: Schema.Array(Schema.String),
-  example: Schema.optionalKey(Schema.String)
+  values: Schema.optionalKey(Schema.Array(Values))
 })
 
 /** One of the changes of a workflow, described equally in all workflows; `node` if it is one of a node. */
 export interface Change {
   readonly change: string
-  readonly node?: unknown
-  readonly example?: string | undefined
+  readonly node?: string | undefined
+  readonly values?: ReadonlyArray<{ readonly values: string; readonly insideWord?: boolean }>
   readonly id: string
   readonly name: string
 }
 
-/** Groups equal changes, those of most workflows first. */
+/** Groups equal changes, those of most workflows first; of each the distinct values, the most frequent first. */
 export const grouped = (changes: ReadonlyArray<Change>): ReadonlyArray<typeof Group.Type> =>
-  Rows.grouped(changes, ({ change }) => change).map(({ first: { change, example }, rows }) => {
+  Rows.grouped(changes, ({ change }) => change).map(({ first: { change }, rows }) => {
     const names = new Map(rows.map(({ id, name }) => [id, name]))
     const nodes = rows.filter(({ node }) => node !== undefined).length
+    const all = rows.flatMap(({ name, node, values = [] }) =>
+      values.map((each) => ({ ...each, at: node === undefined ? name : `${name}: ${node}` }))
+    )
+    const values = Rows.grouped(all, ({ insideWord, values }) => [values, insideWord])
+      .map(({ count, first: { at: _, ...first }, rows }) => ({ ...first, count, at: rows.map(({ at }) => at) }))
+      .toSorted((a, b) => b.count - a.count)
     return defined({
       change,
       workflows: names.size,
       nodes: nodes === 0 ? undefined : nodes,
       names: [...names.values()],
-      example
+      values: values.length === 0 ? undefined : values
     })
   }).toSorted((a, b) => b.workflows - a.workflows)
 
@@ -70,12 +105,27 @@ export const Left = Schema.Struct({
   workflows: Schema.Int,
   why: Schema.String,
   decision: Schema.String,
+  /** Ways to upgrade it nevertheless, for `accept`. */
+  choices: Schema.optionalKey(Schema.Array(Schema.Struct({ key: Schema.String, does: Schema.String }))),
+  /** Nodes: `Workflow: Node`. */
   names: Schema.Array(Schema.String)
 })
 export type Left = typeof Left.Type
 
 /** Whether published workflows are published again with the change, or get a draft. */
 export const Publish = Schema.Literals(["keep", "draft"])
+
+/** Sub-workflow that an extraction creates. */
+const Created = Schema.Struct({
+  operation: Schema.Int,
+  /** Id in the plan's workflows. */
+  key: Schema.String,
+  /** Id on n8n, once it is there; `""` if a request to create it may have arrived. */
+  id: Schema.optionalKey(Schema.String),
+  workflow: Schema.Record(Schema.String, Schema.Json)
+})
+/** Sub-workflow that an extraction creates. */
+export interface Created extends Schema.Schema.Type<typeof Created> {}
 
 /** Plan of changes, as stored. */
 export const Plan = Schema.Struct({
@@ -84,6 +134,10 @@ export const Plan = Schema.Struct({
   operations: Schema.Array(Operation),
   swaps: Schema.Array(Schema.NullOr(Swap)),
   publish: Publish,
+  /** Release of n8n to upgrade to; default: the connected one. */
+  release: Schema.optionalKey(Schema.String),
+  /** Sub-workflows that extractions create, by the index of the operation. */
+  created: Schema.optionalKey(Schema.Array(Created)),
   entries: Schema.Array(Entry),
   changes: Schema.Array(Group),
   refused: Schema.Array(Refused),
@@ -102,10 +156,25 @@ export const Edit = Schema.Struct({
 /** Edit of one workflow, as stored. */
 export interface Edit extends Schema.Schema.Type<typeof Edit> {}
 
-/** Outcome for a workflow; `after` is the digest of what n8n stored. */
+/** Proof of a written workflow on its recorded runs. */
+export const Proven = Schema.Struct({
+  /** Version that was proven. */
+  versionId: Schema.optionalKey(Schema.String),
+  runs: Schema.Int,
+  same: Schema.Int,
+  /** Changed nodes that no replayed run reached. */
+  unreached: Schema.optionalKey(Schema.Array(Schema.String))
+})
+/** Proof of a written workflow on its recorded runs. */
+export interface Proven extends Schema.Schema.Type<typeof Proven> {}
+
+/** Outcome for a workflow; `after` is the digest of what n8n stored. Only what was done and restored is stored. */
 export const Outcome = Schema.Struct({
   state: Schema.Literals(["done", "refused", "changed", "restored"]),
   why: Schema.optionalKey(Schema.String),
+  /** Digest of the state that was changed, if it is not that of the plan. */
+  before: Schema.optionalKey(Schema.String),
+  proven: Schema.optionalKey(Proven),
   /** Deprecated nodes for which n8n refused it. */
   deprecated: Schema.optionalKey(Schema.Array(Schema.Struct({ node: Schema.String, type: Schema.String }))),
   after: Schema.optionalKey(Schema.String),
@@ -140,7 +209,8 @@ const own = Effect.gen(function*() {
   return collection("plans", `${instance.key}\n${(yield* Author) ?? ""}`)
 })
 
-const outcomeName = (plan: string, workflow: string) => `${plan}.${Buffer.from(workflow).toString("base64url")}`
+const outcomeName = (plan: string, workflow: string) =>
+  `${plan}.${workflow.length > 60 ? sha256(workflow) : Buffer.from(workflow).toString("base64url")}`
 
 const store = Effect.fnUntraced(function*(id: string, json: string) {
   const { list, remove, write } = yield* own
@@ -208,6 +278,14 @@ export const readEdit = Effect.fn("Plans.readEdit")(function*(id: string, workfl
         "Nothing was written. Repeat the dry run with the operations."
       )
   return { operations: edit.operations, check }
+})
+
+/** Removes a plan, and what is recorded of it. */
+export const discard = Effect.fn("Plans.discard")(function*(id: string) {
+  const { list, remove } = yield* own
+  yield* read(id)
+  const names = (yield* list).filter((name) => name === id || name.startsWith(`${id}.`))
+  yield* Effect.forEach(names, remove, { discard: true })
 })
 
 export const record = Effect.fn("Plans.record")(function*(plan: string, workflow: string, outcome: Outcome) {

@@ -72,7 +72,7 @@ const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema.annotate({ description }))
 
 /** Conditions of a selection, all of which a workflow must meet. */
-const conditions = {
+export const conditions = {
   active: optional(Schema.Boolean, "Published or not."),
   tags: optional(Schema.Array(Schema.String), "All of them."),
   name: optional(Schema.String, "Part, any case."),

@@ -7,9 +7,11 @@ import { formerSettings } from "../workflows/store/FormerSettings.ts"
 import { isLive } from "../workflows/store/Outcome.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import { patchOf } from "../workflows/WorkflowEdit.ts"
-import { changedSince, forEach, modification, nowById, snapshotBefore, type State, state, untouched } from "./Batch.ts"
+import { placeOf } from "../workflows/WorkflowPlace.ts"
 import * as Change from "./change.ts"
+import { state } from "./decision.ts"
 import * as Plans from "./Plans.ts"
+import { changedSince, forEach, modification, nowById, ofFile, snapshotBefore, type State, untouched } from "./state.ts"
 
 /**
  * Changed parts of a workflow as they were before a batch. Nodes and connections are those of `former`, since no one has
@@ -58,49 +60,72 @@ const irrevertible = (
   plan: Plans.Plan,
   entry: Plans.Entry,
   now: Parameters<typeof Workflow.hasDraft>[0],
-  digest: string,
-  left: string
+  left: string,
+  before: string
 ) => {
-  if (digest === entry.before) return undefined
+  const digest = Change.digester(plan)({ ...now })
+  if (entry.publication === undefined && digest === before) return undefined
   if (digest !== left) return "it has changed since the batch"
-  if (now.active !== entry.active) return `it was ${now.active ? "" : "un"}published since the batch`
+  const active = entry.publication === undefined ? entry.active : entry.publication === "publish"
+  if (now.active !== active) return `it was ${now.active ? "" : "un"}published since the batch`
   const { hasNodes = plan.operations.some(({ op }) => op !== "settings") } = entry
   // Settings have no draft.
   const isPublished = plan.publish === "draft" && hasNodes && entry.active && !entry.hasDraft && !Workflow.hasDraft(now)
-  return isPublished
+  return isPublished && entry.publication === undefined
     ? "its draft was published since the batch: workflow_restore(id, version) can go back"
     : undefined
 }
 
 /** Reverts the change of one workflow, which must be as the batch left it. */
-const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, left: string) {
-  const digest = Change.digester(plan.operations)
+const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entry, outcome: Plans.Outcome | undefined) {
+  const [left, start] = [outcome?.after ?? entry.after, outcome?.before ?? entry.before]
+  const digest = Change.digester(plan)
   const isOwn = Change.mayChange(plan.operations)
   const ownSettings = ({ settings }: { readonly settings?: unknown }) =>
     without(obj(settings) ?? {}, (_, key) => !isOwn(key))
-  const former = yield* snapshotBefore(plan, entry)
+  // A publication alone has changed no content.
+  const snapshot = entry.places?.length === 0 ? {} : yield* snapshotBefore(plan, entry, outcome)
   const release = yield* N8nClient.use((n8n) => n8n.release)
-  if (former === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
+  if (snapshot === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
+  const former: Obj = entry.isFile === true ? { ...ofFile(entry.id, snapshot) } : snapshot
   const wasLive = entry.active && !entry.hasDraft
+  const publish = entry.isFile === true
+    ? "keep"
+    : !entry.active
+    ? entry.publication === undefined ? "draft" : "never"
+    : wasLive
+    ? "now"
+    : "draft"
+  const isRepublished = entry.publication !== undefined && entry.running !== undefined
   let notes: ReadonlyArray<string> = []
-  const written = yield* (yield* WorkflowStore).write({ kind: "n8n", id: entry.id }, (now) =>
+  const written = yield* (yield* WorkflowStore).write(placeOf(entry.id), (state: Obj) =>
     Effect.sync(() => {
-      const { settings, warnings } = formerSettings(ownSettings(now), ownSettings(former), isV1(release))
-      const before = { ...now, ...partsBefore(former, now), settings: { ...obj(now.settings), ...settings } }
-      const patch = patchOf(now, before)
+      const now = entry.isFile === true ? ofFile(entry.id, state) : state as Workflow.Workflow
+      const { settings, warnings } = entry.places?.length === 0
+        ? { settings: {}, warnings: [] }
+        : formerSettings(ownSettings(now), ownSettings(former), isV1(release))
+      const parts = entry.places?.length === 0 ? {} : partsBefore(former, now)
+      const before = { ...now, ...parts, settings: { ...obj(now.settings), ...settings } }
+      const patch = patchOf({ ...now }, before)
+      const isUndone = now.active === entry.active && (digest({ ...now }) === start || Object.keys(patch).length === 0)
       // It is as it was before the batch already; settings that were unset may have the value that means so.
-      if (digest(now) === entry.before || Object.keys(patch).length === 0) {
+      if (isUndone && (entry.publication === undefined || now.activeVersionId === entry.running)) {
         return modification<Plans.Outcome>({ state: "restored" }, {}, "keep")
       }
-      const reason = irrevertible(plan, entry, now, digest(now), left)
+      const reason = irrevertible(plan, entry, now, left, start)
       if (reason !== undefined) return untouched(reason)
       notes = warnings
       return modification<Plans.Outcome>(
         { state: "restored" },
         patch.settings === undefined ? patch : { ...patch, settings },
-        wasLive ? "now" : "draft"
+        isRepublished ? "now" : publish
       )
-    }), { operation: "workflow_restore", problems: "none" })
+    }), {
+    operation: "workflow_restore",
+    problems: "none",
+    // What ran before runs again, also where a draft waited.
+    publication: isRepublished ? { versionId: entry.running } : undefined
+  })
   const { result, warnings } = written
   const published = isLive(written)
   return result.state !== "restored" ? result : {
@@ -125,14 +150,12 @@ const changedBy = Effect.fnUntraced(function*(id: string) {
 /** State that {@link restore} would find: `done` would be restored, and those that have changed since are left out. */
 export const previewRestore = Effect.fn("Fleet.previewRestore")(function*(id: string) {
   const { done, earlier, outcomes, plan } = yield* changedBy(id)
-  const digest = Change.digester(plan.operations)
   const now = yield* nowById(done)
   const previews = done.map((entry): [string, Plans.Outcome] => {
-    const workflow = now.get(entry.id)
-    const left = outcomes.get(entry.id)?.after ?? entry.after
+    const [workflow, outcome] = [now.get(entry.id), outcomes.get(entry.id)]
     const reason = workflow === undefined
       ? "it was deleted or archived"
-      : irrevertible(plan, entry, workflow, digest({ ...workflow }), left)
+      : irrevertible(plan, entry, workflow, outcome?.after ?? entry.after, outcome?.before ?? entry.before)
     return [entry.id, reason === undefined ? { state: "done" } : changedSince(reason)]
   })
   return {
@@ -144,15 +167,14 @@ export const previewRestore = Effect.fn("Fleet.previewRestore")(function*(id: st
   } satisfies State as State
 })
 
-/** Reverts a batch; workflows that have changed since are left out. */
+/** Reverts a batch; workflows that have changed since are left out. Sub-workflows that it has created stay. */
 export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
   const { done, earlier, outcomes: before, plan } = yield* changedBy(id)
+  // Once what keeps a workflow from being restored is gone, the next call restores it.
   const { outcomes, stopped, warnings } = yield* forEach(
     done,
     plan,
-    (entry) => takeBack(plan, entry, before.get(entry.id)?.after ?? entry.after),
-    // Once what keeps a workflow from being restored is gone, the next call restores it.
-    ({ state }) => state === "restored"
+    (entry) => takeBack(plan, entry, before.get(entry.id))
   )
   return {
     plan,

@@ -6,7 +6,7 @@ Which item, and where did it go? search_execution (where: "amount < 0", text: "c
 How is a workflow built? list_workflows -> get_workflow_connections (the graph) -> get_workflow with nodes: ["Name"] (parameters and links of single nodes).
 Build one: node_search (the type) -> node_get (its parameters, ports and a valid example; never guess them) -> workflow_create, node_add, workflow_edit -> validate_workflow -> test_workflow (really runs it) -> create_workflow_from_file -> activate_workflow.
 Change one: workflow_edit with what changes (nodes by name; dryRun first if unsure) -> workflow_prove (recorded runs, sends nothing) -> activate_workflow (publish, turn on). Undo: workflow_history -> workflow_restore.
-Change many: bulk_edit (dryRun, then plan); as drafts: workflow_prove(batch), then publish: "keep".
+Change many: bulk_edit (dryRun, then plan); as drafts: workflow_prove(batch), then publish: "proven".
 Which change broke it? workflow_history (what each version changed) -> workflow_diff -> fix it with workflow_edit. For a workflow's id its link or name works too, for a run's its link; to read, also ID@VERSION and ID@published.
 
 Guides, as resources n8n://guide/: errors, loops, webhooks, agents, expressions, pagination.

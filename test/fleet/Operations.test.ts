@@ -116,9 +116,9 @@ describe("the change of one workflow", () => {
   const before = workflow("w", [node("T", "manualTrigger"), http("A", { url: "https://old/a" })], {
     connections: joined(["T", "A"])
   })
-  const make = (operations: ReadonlyArray<Operation>, plan = "plan", from: Obj = before) =>
+  const make = (operations: ReadonlyArray<Operation>, id = "plan", from: Obj = before) =>
     Result.getOrThrow(
-      Turn.finish(Change.make(from, { plan, operations, swaps: operations.map(() => undefined), lookups: lookups() }))
+      Turn.finish(Change.make(from, { id, operations, swaps: operations.map(() => undefined), lookups: lookups() }))
     )
 
   it("is the same each time, new ids included", () => {
@@ -145,7 +145,7 @@ describe("the change of one workflow", () => {
     assert.deepStrictEqual(after["connections"], before["connections"])
     assert.deepStrictEqual(make([replaceNode("httpRequest", { typeVersion: 4.2 })]).steps, [])
     const refused = Change.make(before, {
-      plan: "plan",
+      id: "plan",
       operations: [replaceNode("no such type")],
       swaps: [undefined],
       lookups: lookups()
@@ -159,14 +159,14 @@ describe("the change of one workflow", () => {
   })
 
   it("has a digest that ignores what n8n fills in, and counts what operations set", () => {
-    const digest = Change.digester([])
+    const digest = Change.digester({ operations: [] })
     const stored = {
       ...before,
       settings: { callerPolicy: "workflowsFromSameOwner", executionOrder: "v1", errorWorkflow: "DEFAULT" }
     }
     assert.strictEqual(digest(stored), digest(before))
     assert.notStrictEqual(digest({ ...before, settings: { errorWorkflow: "1" } }), digest(before))
-    const own = Change.digester([{ op: "settings", settings: { executionOrder: "v0" } }])
+    const own = Change.digester({ operations: [{ op: "settings", settings: { executionOrder: "v0" } }] })
     assert.notStrictEqual(own(stored), own(before))
   })
 })

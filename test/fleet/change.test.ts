@@ -14,8 +14,8 @@ it("has the digests of plans that earlier versions have stored", () => {
   }
   assert.deepStrictEqual(
     [
-      digester([{ op: "enable", node: "End" }])(workflow),
-      digester([{ op: "settings", settings: { executionOrder: "v1" } }])(workflow)
+      digester({ operations: [{ op: "enable", node: "End" }] })(workflow),
+      digester({ operations: [{ op: "settings", settings: { executionOrder: "v1" } }] })(workflow)
     ],
     ["695bd3dac807c72153ea0d81771410be", "75af1d770958b7f63c18d6af375d8d19"]
   )

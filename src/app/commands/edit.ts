@@ -2,53 +2,26 @@
 import * as Argument from "effect/cli/Argument"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { CallContext } from "../../base/CallContext.ts"
 import { defined } from "../../base/Json.ts"
-import { counted } from "../../base/Plural.ts"
-import * as Rows from "../../base/Rows.ts"
-import * as Visible from "../../base/Visible.ts"
+import { Operation } from "../../fleet/Operations.ts"
+import * as Plans from "../../fleet/Plans.ts"
 import * as tools from "../../tools/index.ts"
+import * as Options from "../config/Options.ts"
+import * as BatchReport from "../report/BatchReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { checkWrites, command, exit, isInteractive, name, print, report, showProgress } from "./root.ts"
 import { jsonIn } from "./tools.ts"
 
-type Planned = Effect.Success<ReturnType<typeof tools.bulkEdit.call>>
-type Outcome = Partial<Pick<Planned, "done" | "notDone" | "refused" | "stopped" | "warnings">> & {
-  readonly restored?: number
-}
-
-const text = (value: string) => Visible.label(value, 200)
-
-const leftOut = (refused: Outcome["refused"] = []) =>
-  refused.map(({ id, name, why }) => `  left out: ${text(name)} (${text(id)}): ${text(why)}`)
-
-const planLines = ({ changes = [], published, refused, unchanged = 0, workflows }: Planned) => [
-  ...changes.flatMap(({ change, example, names, nodes, workflows }) => [
-    `${text(change)}: ${nodes === undefined ? "" : `${counted(nodes, "place")} in `}${counted(workflows, "workflow")}`,
-    ...(example === undefined ? [] : [`  ${text(example)}`]),
-    `  ${Rows.listed(names.map(text), 5)}`
-  ]),
-  ...leftOut(refused),
-  `${counted(workflows, "workflow")} would change` +
-  (published === undefined ? "" : `, ${published} of them published`) +
-  (unchanged === 0 ? "" : `; ${unchanged} unchanged`)
-]
-
-const outcomeLines = ({ done, notDone, refused, restored, stopped, warnings = [] }: Outcome) => [
-  ...leftOut(refused),
-  ...warnings.map((warning) => `  ${text(warning)}`),
-  [
-    ...(restored === undefined ? [`${done ?? 0} changed`] : [`${restored} restored`]),
-    ...(notDone === undefined ? [] : [`${notDone} not done${stopped === undefined ? "" : ` (${text(stopped)})`}`]),
-    ...(refused === undefined ? [] : [`${refused.length} left out`])
-  ].join(", ")
-]
+const decodeOperations = Schema.decodeUnknownEffect(Schema.Array(Operation))
 
 const operationsIn = (argument: string) =>
   Effect.map(jsonIn(argument, "{\"op\": \"replace\", \"find\": \"old\", \"with\": \"new\"}"), (value) => [value].flat())
 
-const watched = Effect.provideService(CallContext, {
+/** Shows progress, and asks nothing. */
+export const watched = Effect.provideService(CallContext, {
   confirm: () => Effect.succeed("unasked" as const),
   progress: showProgress
 })
@@ -75,18 +48,19 @@ const isConfirmed = Effect.orElseSucceed(
   () => false
 )
 
-const exitBy = (outcome: Outcome) => exit(outcome.notDone !== undefined ? 1 : outcome.refused !== undefined ? 2 : 0)
+const exitBy = (outcome: BatchReport.Outcome) =>
+  exit(outcome.notDone !== undefined ? 1 : outcome.refused !== undefined ? 2 : 0)
 
 const takeBack = Effect.fnUntraced(function*(batch: string, dryRun: boolean, json: boolean) {
   const outcome = yield* tools.workflowRestore.call({ batch, dryRun, confirm: true })
-  yield* report(json, outcome, () => dryRun ? [outcome.hint ?? ""] : outcomeLines(outcome))
+  yield* report(json, outcome, () => dryRun ? [outcome.hint ?? ""] : BatchReport.outcomeLines(outcome))
   yield* exitBy(outcome)
 })
 
 const apply = Effect.fnUntraced(function*(plan: string, dryRun: boolean, json: boolean) {
   const outcome = yield* tools.bulkEdit.call({ plan, dryRun, confirm: true, raw: true })
   yield* report(json, outcome, () => [
-    ...outcomeLines(outcome),
+    ...BatchReport.outcomeLines(outcome),
     outcome.notDone === undefined
       ? `Take it back: ${name} edit --restore ${plan}`
       : `Continue: ${name} edit --plan ${plan}`
@@ -119,18 +93,20 @@ export const edit = command(
         if (!dryRun) yield* checkWrites("edit changes workflows", ", or add --dry-run")
         if (restore !== undefined) return yield* takeBack(restore, dryRun, json)
         if (plan !== undefined) return yield* apply(plan, dryRun, json)
-        const { data } = yield* tools.bulkEdit.run({
+        const planned = yield* tools.bulkEdit.call({
           select: defined({ ...selected(scope), uses, without, active: published ? true : undefined }),
-          operations,
+          operations: yield* Effect.mapError(decodeOperations(operations), ({ message }) => Options.refuse(message)),
           publish: draft ? "draft" : "keep",
           dryRun: true,
           raw: true
         })
-        const planned = data as Planned
-        const { plan: id, refused } = planned
+        const { plan: id, refused, unchanged = 0 } = planned
         const asks = !dryRun && !yes && !json && id !== undefined && isInteractive()
         const isApplied = id !== undefined && !dryRun && (yes || asks)
-        if (!json || !isApplied) yield* report(json, planned, () => planLines(planned))
+        const lines = id === undefined ? [] : BatchReport.planLines(yield* Plans.read(id), unchanged)
+        if (!json || !isApplied) {
+          yield* report(json, planned, () => id === undefined ? BatchReport.outcomeLines(planned) : lines)
+        }
         if (id === undefined) return yield* exit(refused === undefined ? 0 : 2)
         if (asks && !(yield* isConfirmed)) return
         if (isApplied) return yield* apply(id, dryRun, json)

@@ -2,36 +2,21 @@
 import * as Effect from "effect/Effect"
 import { basename } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
 import * as Releases from "../../catalogue/types/Releases.ts"
-import * as Selection from "../../fleet/Selection.ts"
+import * as Fleet from "../../fleet/Fleet.ts"
 import * as Links from "../../n8n/Links.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Upgrades from "../../trials/Upgrades.ts"
+import * as batches from "../../tools/shared/Batches.ts"
+import * as BatchProof from "../../trials/proof/BatchProof.ts"
 import * as Breaks from "../../workflow/upgrade/Breaks.ts"
-import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Options from "../config/Options.ts"
-import * as UpgradeReport from "../report/UpgradeReport.ts"
-import { selected, selection } from "./edit.ts"
+import * as BatchReport from "../report/BatchReport.ts"
+import { selected, selection, watched } from "./edit.ts"
 import * as flags from "./flags.ts"
 import { withFolders } from "./picture.ts"
 import { last, timeout } from "./prove.ts"
-import { checkWrites, command, exit, isColoured, placeOf, report, showProgress } from "./root.ts"
-
-const idsOf = Effect.fnUntraced(function*({ ids = [], ...select }: Selection.Select) {
-  const known = yield* Effect.mapError(Effect.forEach(ids, Links.workflowOf), Options.refuse)
-  const { missing: [missing], selected } = yield* Selection.all(known.length === 0 ? select : { ...select, ids: known })
-  if (missing === undefined) return selected.map(({ workflow }) => workflow.id)
-  return yield* Options.refuse(
-    `Workflow '${missing.id}' ${
-      { unknown: "does not exist", archived: "is archived", "test copy": "is a test copy" }[missing.why]
-    }`
-  )
-})
-
-const pathsIn = Effect.fnUntraced(function*(folder: string) {
-  const { unreadable, workflows } = yield* WorkflowFiles.use((files) => files.list(folder))
-  return [...workflows, ...unreadable].map((each) => each.path)
-})
+import { checkWrites, command, exit, isColoured, placeOf, report } from "./root.ts"
 
 export const upgrade = command(
   "upgrade",
@@ -68,17 +53,39 @@ export const upgrade = command(
           `This n8n is ${connected}: it lacks what ${to} has. Upgrade n8n first, or upgrade a folder with --to ${to}`
         )
       }
-      const all = n8n
-        ? yield* idsOf(select)
-        : place.only === undefined
-        ? yield* pathsIn(place.root)
-        : [basename(place.only)]
-      if (all.length === 0) return yield* Options.refuse("No workflows found")
+      const { ids = [], ...conditions } = select
+      const known = yield* Effect.mapError(Effect.forEach(ids, Links.workflowOf), Options.refuse)
+      const { plan, unchanged } = yield* Fleet.plan({
+        select: Object.keys(select).length === 0
+          ? "all"
+          : known.length === 0
+          ? conditions
+          : { ...conditions, ids: known },
+        files: n8n ? undefined : [place.only === undefined ? place.root : basename(place.only)],
+        operations: [{ op: "upgrade" }],
+        publish: "draft",
+        release: to
+      })
+      if (plan.entries.length + plan.refused.length + unchanged === 0) {
+        return yield* Options.refuse("No workflows found")
+      }
+      const isWritten = !dryRun && plan.entries.length > 0
+      const state = isWritten ? yield* Fleet.apply(plan.id) : { plan, outcomes: new Map(), warnings: [] }
+      const outcome = isWritten ? batches.summarize(state) : {}
+      const isProven = outcome.done !== undefined && (yield* N8nClient.use((client) => client.release)) !== undefined
       const redacts = yield* Tool.RedactSecrets
-      const upgrades = yield* Upgrades.run(all, { to, last, dryRun, timeout, redacts, onDone: showProgress })
-      yield* report(json, UpgradeReport.json(upgrades), () => UpgradeReport.lines(upgrades, dryRun, isColoured))
-      yield* exit(Upgrades.exitCode(upgrades))
+      const refused = [...plan.refused, ...outcome.refused ?? []]
+      const upgraded = defined({
+        ...outcome,
+        plan,
+        unchanged,
+        refused: refused.length === 0 ? undefined : refused,
+        proof: isProven ? yield* BatchProof.prove(plan.id, { last, timeout, redacts }) : undefined
+      })
+      yield* report(json, upgraded, () => BatchReport.upgradeLines(upgraded, dryRun, isColoured))
+      yield* exit(BatchReport.exitCode(upgraded))
     }).pipe(
+      watched,
       Effect.provide(yield* withFolders({ ...options, filesRoot: n8n ? options.filesRoot : [place.root] }))
     )
   })

@@ -50,35 +50,64 @@ const leftOut = (state: Fleet.State, isPlan: boolean) => [
   ...isPlan ? [] : batches.leftOut(state)
 ]
 
+/** Number of nodes that the workflows of a batch change, or have changed. */
+const nodesOf = ({ outcomes, plan }: Fleet.State, isPlan: boolean) =>
+  plan.entries.filter(({ id }) => isPlan || outcomes.get(id)?.state === "done").reduce(
+    (sum, { places = [] }) => sum + new Set(places.flatMap(({ at: [top, id] }) => top === "node" ? id : [])).size,
+    0
+  )
+
+const Changes = Schema.Array(Schema.Struct({
+  ...Plans.Group.fields,
+  /** Distinct values, `2 × "a" → "b"`; with `raw` followed by their places: `Workflow: Node`. */
+  values: optional(Schema.Array(Schema.String))
+}))
+
+const changesOf = (groups: Fleet.Plan["changes"], raw: boolean): typeof Changes.Type =>
+  groups.map(({ values, ...group }) =>
+    defined({
+      ...group,
+      values: values?.map(({ at, count, insideWord, values }) =>
+        `${count > 1 ? `${count} × ` : ""}${values}${insideWord === true ? " (inside a longer word)" : ""}${
+          raw ? `: ${Rows.names(at, Infinity)}` : ""
+        }`
+      )
+    })
+  )
+
 export const bulkEdit = Tool.make({
   name: "bulk_edit",
   title: "Edit many workflows",
   searchHint:
-    "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; batch",
+    "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; upgrade, extract, publish many; batch",
   description:
-    "Change selected workflows. dryRun returns grouped changes and a plan; plan applies or continues it; both show its state, differences on n8n. Undo: workflow_restore(batch).",
+    "Change many workflows. dryRun returns changes and a plan, which applies or continues them. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
   input: Schema.Struct({
-    select: parameters.optional(Select, "As in list_workflows; all are met."),
+    select: parameters.optional(Select, "As in list_workflows."),
     operations: parameters.optional(
       Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations)),
-      "As in workflow_edit; node also {type?, name?}: all that match. Also replace: find, with, node?, path?; " +
-        "credential: from, to, type?; calls (sub- and error workflows): from, to (ids or names); settings: settings, onlyWhereUnset?"
+      "As in workflow_edit; node also {type?, name?}. replace: find, with, node?, path?, word?; " +
+        "credential: from, to, type?; calls (sub-, error workflow): from, to; settings: settings, onlyWhereUnset?; " +
+        "publish; unpublish. Each only?: {active, tags, name, uses}"
     ),
     publish: parameters.optional(
-      Plans.Publish,
-      "keep (default): publish published ones again, with plan its drafts too. draft: drafts only."
+      Schema.Literals([...Plans.Publish.literals, "proven"]),
+      "keep (default): published ones again, plan: its drafts. proven: that proved same."
     ),
-    plan: parameters.optional(Schema.String, "From a dry run; replaces select, operations."),
+    plan: parameters.optional(Schema.String, "Of a dry run."),
+    discard: parameters.flag("Drop plan."),
     dryRun: writing.dryRun,
     confirm: writing.confirm,
-    raw: parameters.flag("Longer lists.")
+    raw: parameters.flag("All, with nodes.")
   }),
   output: Schema.Struct({
     plan: Schema.optionalKey(Schema.String),
     workflows: Schema.Int,
+    /** Nodes that change, or have. */
+    nodes: Schema.optionalKey(Schema.Int),
     /** Published workflows that run with the change, by what n8n has now, or would. */
     published: Schema.optionalKey(Schema.Int),
     /** Published workflows whose change is a draft, or would be. */
@@ -86,14 +115,16 @@ export const bulkEdit = Tool.make({
     /** Parts that take effect immediately, or have, although the nodes of these published workflows wait as drafts. */
     inForce: Schema.optionalKey(Schema.Array(Schema.String)),
     /** Planned changes, or with `plan` and `dryRun` what differs from the workflows before the batch. */
-    changes: Schema.optionalKey(Schema.Array(Plans.Group)),
+    changes: Schema.optionalKey(Changes),
+    /** Sub-workflows that the batch creates, or has: `{name, id?}`. */
+    created: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
     /** Nodes that an upgrade did not change, with the decision that a person has to make. */
-    left: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
+    left: Schema.optionalKey(Schema.Array(Plans.Left)),
     ...batches.fields,
     unchanged: Schema.optionalKey(Schema.Int),
     hint: Schema.optionalKey(Schema.String)
   }),
-  handler: ({ confirm, dryRun, operations, plan, publish, select }) =>
+  handler: ({ confirm, discard, dryRun, operations, plan, publish, select }) =>
     Effect.gen(function*() {
       if (plan !== undefined) {
         if (select !== undefined || operations !== undefined) {
@@ -103,9 +134,18 @@ export const bulkEdit = Tool.make({
           })
         }
         const stored = yield* Plans.read(plan)
-        if (dryRun) {
+        if (dryRun || discard) {
           const state = yield* Fleet.state(plan)
-          return { state, step: "continued" as const, differences: yield* Fleet.differences(state) }
+          if (!discard) return { state, step: "continued" as const, differences: yield* Fleet.differences(state) }
+          if ([...state.outcomes.values()].some(({ state }) => state === "done")) {
+            return yield* parameters.invalid(
+              "discard",
+              "The plan was applied",
+              `workflow_restore(batch: '${plan}') takes it back.`
+            )
+          }
+          if (!dryRun) yield* Fleet.discard(plan)
+          return { state: { ...state, outcomes: new Map() }, step: "discarded" as const }
         }
         if (publish === "draft" && stored.publish !== publish) {
           return yield* parameters.invalid(
@@ -114,16 +154,23 @@ export const bulkEdit = Tool.make({
             "Make another with publish: 'draft'."
           )
         }
-        const also = publish === "keep" ? publish : undefined
+        const also = publish === "draft" ? undefined : publish
         if (stored.entries.length > 1) {
-          yield* writing.requireConsent(confirm, inWords(also === undefined ? stored : { ...stored, publish: also }))
+          yield* writing.requireConsent(
+            confirm,
+            also === "proven"
+              ? `Publish the drafts of ${counted(stored.entries.length, "workflow")} whose runs proved the same?`
+              : inWords(also === undefined ? stored : { ...stored, publish: also })
+          )
         }
         return { state: yield* Fleet.apply(plan, also), step: "continued" as const }
       }
-      if (select === undefined || operations === undefined) {
+      if (select === undefined || operations === undefined || publish === "proven") {
         return yield* parameters.invalid(
-          select === undefined ? "select" : "operations",
-          "select and operations are required, or the plan of a dry run",
+          select === undefined ? "select" : operations === undefined ? "operations" : "publish",
+          publish === "proven"
+            ? "Only the plan of an applied batch has proofs"
+            : "select and operations are required, or the plan of a dry run",
           "Nothing was written."
         )
       }
@@ -134,29 +181,45 @@ export const bulkEdit = Tool.make({
       if (made.entries.length > 1) yield* writing.requireConsent(confirm, inWords(made))
       return { state: yield* Fleet.apply(made.id), unchanged, step: "applied" as const }
     }),
-  summarize: ({ differences, state, step, unchanged }, { dryRun }) => {
-    const { changes, entries, id, left = [], publish } = state.plan
+  summarize: ({ differences, state, step, unchanged }, { dryRun, raw = false }) => {
+    const { changes, created = [], entries, id, left = [], publish } = state.plan
     const isPlan = step === "planned"
-    const isUntouched = isPlan || dryRun && state.outcomes.size === 0
+    const isUntouched = isPlan || dryRun && ![...state.outcomes.values()].some(({ state }) => state === "done")
     const outcome = batches.summarize(state, leftOut(state, isPlan))
     const deprecated = Deprecated.hint([...state.outcomes.values()].flatMap(({ deprecated = [] }) => deprecated))
-    const isLive = ({ active, hasDraft, hasNodes, id }: Fleet.Entry) =>
-      isPlan ? active ? !hasDraft && (publish === "keep" || hasNodes === false) : undefined : state.live?.get(id)
+    const isLive = ({ active, hasDraft, hasNodes, id, publication }: Fleet.Entry) =>
+      !isPlan
+        ? state.outcomes.get(id)?.published
+        : publication !== undefined
+        ? publication === "publish" || undefined
+        : active
+        ? !hasDraft && (publish === "keep" || hasNodes === false)
+        : undefined
     const published = entries.filter((entry) => isLive(entry) === true).length
     const waiting = entries.filter((entry) => isLive(entry) === false)
     const drafts = waiting.length
     const inForce = [...new Set(waiting.flatMap((entry) => entry.inForce ?? []))]
+    const nodes = nodesOf(state, isUntouched)
+    const shown = isUntouched ? changes : differences?.groups
     return defined({
-      plan: entries.length === 0 ? undefined : id,
+      plan: entries.length === 0 || step === "discarded" ? undefined : id,
       workflows: entries.length,
+      nodes: nodes === 0 ? undefined : nodes,
       published: published > 0 ? published : undefined,
       drafts: drafts > 0 ? drafts : undefined,
       inForce: inForce.length > 0 ? inForce : undefined,
-      changes: isUntouched ? changes : differences?.groups,
+      changes: shown && step !== "discarded" ? changesOf(shown, raw) : undefined,
+      created: created.length === 0 ?
+        undefined :
+        created.map(({ id, workflow }) =>
+          defined({ name: workflow["name"], id: id || undefined }) as { readonly [key: string]: Schema.Json }
+        ),
       left: left.length === 0 || step === "continued" && !isUntouched ? undefined : left,
-      ...(isPlan ? Struct.pick(outcome, ["refused"]) : outcome),
+      ...(isPlan ? Struct.pick(outcome, ["refused"]) : step === "discarded" ? {} : outcome),
       unchanged,
-      hint: isPlan
+      hint: step === "discarded"
+        ? undefined
+        : isPlan
         ? entries.length === 0
           ? outcome.refused !== undefined
             ? "Nothing was written; see refused."
@@ -176,16 +239,18 @@ export const bulkEdit = Tool.make({
           differences !== undefined && differences.unknown > 0 &&
           `${counted(differences.unknown, "workflow")} cannot be compared: their snapshots are gone.`,
           !dryRun && waiting.some(({ hasDraft }) => !hasDraft) &&
-          `bulk_edit(plan: '${id}', publish: 'keep') publishes the drafts.`,
+          `workflow_prove(batch: '${id}'), then bulk_edit(plan: '${id}', publish: 'proven') publishes the drafts that did the same; publish: 'keep' all.`,
           !dryRun && outcome.done !== undefined && `workflow_restore(batch: '${id}') takes it back.`,
           deprecated !== undefined && Hints.text(deprecated)
         ])
     })
   },
-  message: ({ changes, done = 0, notDone = 0, refused, workflows }, { dryRun, plan }) => {
+  message: ({ changes, done = 0, notDone = 0, refused, workflows }, { discard, dryRun, plan }) => {
     const also = refused === undefined ? "" : "; some were left out"
     const isPlan = changes !== undefined && plan === undefined
-    return isPlan
+    return discard === true
+      ? { en: `${dryRun === true ? "Would drop" : "Dropped"} the plan`, ja: "計画を破棄しました" }
+      : isPlan
       ? { en: `Would change ${counted(workflows, "workflow")}${also}`, ja: "一括編集の内容を確認しました" }
       : {
         en: `Changed ${done} of ${counted(workflows, "workflow")}${
@@ -196,8 +261,16 @@ export const bulkEdit = Tool.make({
   },
   budget: (_, { raw }) =>
     raw ? {} : {
-      lists: { changes: 12, left: 12, refused: 12, warnings: 5, "changes[].names": 5, "left[].names": 5 },
-      rooms: { "refused[].name": 80, "refused[].why": 130 }
+      lists: {
+        changes: 12,
+        left: 12,
+        refused: 12,
+        warnings: 5,
+        "changes[].names": 5,
+        "changes[].values": 8,
+        "left[].names": 5
+      },
+      rooms: { "refused[].name": 80, "refused[].why": 300 }
     },
   next: (_, { plan }) => () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
 })

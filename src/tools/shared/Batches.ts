@@ -20,8 +20,8 @@ export const fields = {
 
 export const leftOut = ({ outcomes, plan }: Fleet.State): ReadonlyArray<Plans.Refused> =>
   plan.entries.flatMap(({ id, name }) => {
-    const { state, why = "" } = outcomes.get(id) ?? {}
-    return state === "refused" || state === "changed" ? [{ id, name, why }] : []
+    const { why } = outcomes.get(id) ?? {}
+    return why === undefined ? [] : [{ id, name, why }]
   })
 
 const positive = (count: number) => count <= 0 ? undefined : count

@@ -2,25 +2,20 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { CallContext } from "../../base/CallContext.ts"
-import * as Deadline from "../../base/Deadline.ts"
+import * as Batch from "../../base/Batch.ts"
 import * as Errors from "../../base/Errors.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, type Obj, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
+import * as Plans from "../../fleet/Plans.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
 import * as Groups from "./Groups.ts"
 import * as Proof from "./Proof.ts"
 
 /** Number of newest runs that are replayed of each workflow by default. */
 export const defaultLast = 3
-
-/** Workflows that are proven at the same time. */
-const concurrency = 3
-
-/** Milliseconds that must be left to begin another workflow, and that a caller who receives progress is granted. */
-const leastTime = 26_000
-const patience = 60_000
 
 export type Options = Pick<Proof.Options, "ignore" | "last" | "redacts" | "timeout">
 
@@ -107,9 +102,19 @@ const verdictOf = (all: ReadonlyArray<Proven>, runs: number) => {
   ].join("; ")
 }
 
+/** Nodes that a batch changes in a workflow and that no replayed run reached: nothing is proven of them. */
+const unreached = ({ places = [] }: Fleet.Entry, { notReplayed }: Proof.Proof, nodes: ReadonlyArray<Obj>) => {
+  const changed = new Set(places.flatMap(({ at: [top, id] }) => top === "node" ? String(id) : []))
+  const names = new Set(notReplayed.flatMap(({ node }) => node ?? []))
+  return nodes.map(Workflow.nameOf).filter((name, index) =>
+    names.has(name) && changed.has(String(nodes[index]?.["id"] ?? name))
+  )
+}
+
 /**
  * Replays the newest recorded runs of each workflow that the batch has written, and compares as `Proof.prove`. The batch
- * is the id of its plan; `PLAN@ID` continues after that workflow.
+ * is the id of its plan; `PLAN@ID` continues after that workflow. What it proved is recorded with the version that it
+ * proved: `Fleet.apply(plan, "proven")` publishes what did the same.
  */
 export const prove = Effect.fn("BatchProof.prove")(
   function*(batch: string, { last = defaultLast, ...options }: Options) {
@@ -125,20 +130,45 @@ export const prove = Effect.fn("BatchProof.prove")(
     }
     const start = after === undefined ? 0 : written.findIndex(({ id }) => id === after) + 1
     const entries = written.slice(start)
-    const context = yield* CallContext
-    const silently = Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
-    let done = 0
-    const proofs = yield* Effect.forEach(entries, ({ id, name }) =>
-      Effect.gen(function*() {
-        yield* Deadline.grantIfHeard(patience)
-        if ((yield* Deadline.left) < leastTime) return []
-        const proof = yield* silently(Effect.result(Proof.prove(id, { ...options, last })))
-        yield* context.progress(++done, entries.length, `proved ${done} of ${counted(entries.length, "workflow")}`)
-        return [{ id, name, proof } satisfies Proven]
-      }), { concurrency })
+    const runner = {
+      needs: 26_000,
+      grants: 60_000,
+      concurrency: 3,
+      message: (done: number) => `proved ${done} of ${counted(entries.length, "workflow")}`
+    }
+    const { done } = yield* Batch.run(
+      entries,
+      runner,
+      Effect.fnUntraced(function*(entry) {
+        const { id, name } = entry
+        // Read first: what is written meanwhile has another version, and is not published as proven.
+        const { value } = yield* Workflows.open(id)
+        const now = obj(value) ?? {}
+        const proof = yield* Effect.result(Proof.prove(id, { ...options, last }))
+        if (Result.isSuccess(proof)) {
+          const { runs, same } = proof.success
+          const missed = unreached(entry, proof.success, Workflow.nodes(now))
+          const proven = defined({
+            versionId: str(now["versionId"]),
+            runs,
+            same,
+            unreached: missed.length === 0 ? undefined : missed
+          })
+          const outcome = outcomes.get(id)
+          if (outcome !== undefined) yield* Plans.record(plan.id, id, { ...outcome, proven })
+        }
+        return { id, name, proof } satisfies Proven
+      }, Effect.result)
+    )
     // The next call continues after the last of them.
-    const unproven = proofs.findIndex((proof) => proof.length === 0)
-    const all = proofs.slice(0, unproven === -1 ? proofs.length : unproven).flat()
+    const firstOpen = entries.findIndex((entry) => !done.has(entry))
+    const begun = firstOpen === -1 ? entries : entries.slice(0, firstOpen)
+    const all = begun.flatMap((entry): ReadonlyArray<Proven> => {
+      const result = done.get(entry)
+      return result === undefined
+        ? []
+        : [Result.isSuccess(result) ? result.success : { ...entry, proof: Result.fail(result.failure) }]
+    })
     const sum = (of: (proof: Proof.Proof) => number) =>
       all.reduce((sum, { proof }) => sum + (Result.isSuccess(proof) ? of(proof.success) : 0), 0)
     const runs = sum((proof) => proof.runs)
@@ -149,7 +179,7 @@ export const prove = Effect.fn("BatchProof.prove")(
       same: sum((proof) => proof.same),
       groups: groupsOf(all),
       notReplayed: reasonsOf(all),
-      next: all.length < entries.length ? `${id}@${all.at(-1)?.id ?? after ?? ""}` : undefined
+      next: begun.length < entries.length ? `${id}@${begun.at(-1)?.id ?? after ?? ""}` : undefined
     }) satisfies BatchProof
   }
 )

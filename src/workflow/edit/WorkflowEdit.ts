@@ -17,8 +17,10 @@ import type { Added, Created, Edit, LongEdit, Lookups, Refusal, Report } from ".
 import * as Update from "./update.ts"
 import * as Value from "./value.ts"
 
+export { chain } from "./extract.ts"
 export { fault, type Fields, Operation, type OperationName } from "./operation.ts"
 export type { Added, Created, Lookups, Refusal, Report } from "./step.ts"
+export { occurrences } from "./value.ts"
 
 export interface Edited {
   readonly workflow: Obj

@@ -1,6 +1,6 @@
 /** Moves a chain of nodes to a sub-workflow, called by one node in its place. */
 import * as Result from "effect/Result"
-import { arr, equals, mapValues, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, canonical, equals, mapValues, type Obj, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
@@ -188,6 +188,23 @@ const checkReaders = (group: Group.Group, settings: Obj, lookups: Step.Lookups):
     return isMatched
   })
 
+/**
+ * Sub-workflow that an extraction would create, and the key that is equal for chains that do the same with the same
+ * inputs.
+ */
+export const chain = (
+  workflow: Obj,
+  { name = "", nodes }: { readonly nodes: ReadonlyArray<string>; readonly name?: string | undefined },
+  lookups: Step.Lookups
+) =>
+  Result.gen(function*() {
+    const group = yield* Group.find(workflow, nodes, lookups)
+    const isMatched = yield* checkReaders(group, settingsOf(workflow), lookups)
+    const sub = yield* created(workflow, name, group, lookups)
+    const key = canonical([essence(sub.sub, lookups), runSettings(sub.sub), sub.inputs.map(({ name }) => name)])
+    return { workflow: saving(sub.sub, isMatched), key }
+  })
+
 const callOf = (id: string, name: string, inputs: ReadonlyArray<Group.Input>): Obj => ({
   workflowId: { __rl: true, mode: "list", value: id, cachedResultName: name },
   ...(inputs.length === 0 ? {} : {
@@ -211,6 +228,19 @@ const callOf = (id: string, name: string, inputs: ReadonlyArray<Group.Input>): O
   options: {}
 })
 
+/** Sub-workflow whose successful runs are saved, if items are matched through it. */
+const saving = (sub: Obj, isMatched: boolean): Obj =>
+  isMatched ? { ...sub, settings: { ...obj(sub["settings"]), [savesRuns]: "all" } } : sub
+
+const created = (workflow: Obj, name: string | undefined, group: Group.Group, lookups: Step.Lookups) =>
+  name === undefined || name.trim() === "" || nameFault(name) !== undefined
+    ? Step.refuse(
+      "name",
+      (name === undefined ? undefined : nameFault(name)) ?? "The sub-workflow needs a name.",
+      "Set name, or workflowId to call an existing one."
+    )
+    : build(workflow, name, group, lookups)
+
 const callee = (
   workflow: Obj,
   operation: { readonly name?: string; readonly workflowId?: string },
@@ -223,15 +253,8 @@ const callee = (
       return yield* Step.refuse("op", "Chains are extracted in one workflow at a time.", "Use workflow_edit.")
     }
     if (workflowId === undefined) {
-      if (name === undefined || name.trim() === "" || nameFault(name) !== undefined) {
-        return yield* Step.refuse(
-          "name",
-          (name === undefined ? undefined : nameFault(name)) ?? "The sub-workflow needs a name.",
-          "Set name, or workflowId to call an existing one."
-        )
-      }
-      const built = yield* build(workflow, name, group, lookups)
-      return { ...built, name, id: lookups.newId() }
+      const built = yield* created(workflow, name, group, lookups)
+      return { ...built, name: name ?? "", id: lookups.newId() }
     }
     const other = lookups.callee(workflowId)
     if (other === undefined) {
@@ -263,7 +286,8 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
     }
     const node = {
       id: lookups.newId(),
-      name: unique(name, new Set([...Step.names(rest), ...Object.keys(obj(rest["pinData"]) ?? {})])),
+      // The name of a removed node would make comparisons take the call for that node.
+      name: unique(name, new Set([...Step.names(workflow), ...Object.keys(obj(rest["pinData"]) ?? {})])),
       type: call,
       typeVersion: lookups.newest(call) ?? 1.2,
       position: place(group, 0),
@@ -293,7 +317,7 @@ export const extract: Step.Edit<"extract"> = (workflow, operation, lookups) =>
       ...(sub === undefined ? {} : {
         created: {
           id,
-          workflow: isMatched ? { ...sub, settings: { ...obj(sub["settings"]), [savesRuns]: "all" } } : sub
+          workflow: saving(sub, isMatched)
         }
       })
     }

@@ -41,7 +41,8 @@ const members = {
     path: Schema.String,
     find: Schema.String,
     with: Schema.String,
-    all: optional(Schema.Boolean)
+    all: optional(Schema.Boolean),
+    word: optional(Schema.Boolean)
   }),
   replaceNode: operation("replaceNode", {
     node: Name,

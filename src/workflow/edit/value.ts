@@ -170,6 +170,26 @@ export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
     return yield* commit(workflow, place, next, lookups, !isNew && newPaths.length === 1 ? [] : newPaths)
   })
 
+const isWordEnd = (text: string, isHost: boolean) =>
+  !/^[\p{L}\p{N}_-]/u.test(text) && !(isHost && /^\.[\p{L}\p{N}]/u.test(text))
+
+const isWordStart = (text: string, isHost: boolean) =>
+  !/[\p{L}\p{N}_-]$/u.test(text) && !(isHost && /[\p{L}\p{N}]\.$/u.test(text))
+
+/** Indexes at which a value contains a text; with `word` only whole words, or whole hosts if the text has a dot. */
+export const occurrences = (value: string, find: string, word: boolean): ReadonlyArray<number> => {
+  const isHost = find.includes(".")
+  const [isOpen, isEnd] = [/^[\p{L}\p{N}_]/u.test(find), /[\p{L}\p{N}_]$/u.test(find)]
+  const all: Array<number> = []
+  if (find === "") return all
+  for (let at = value.indexOf(find); at !== -1; at = value.indexOf(find, at + find.length)) {
+    const [before, after] = [value.slice(0, at), value.slice(at + find.length)]
+    const isWhole = (!isOpen || isWordStart(before, isHost)) && (!isEnd || isWordEnd(after, isHost))
+    if (!word || isWhole) all.push(at)
+  }
+  return all
+}
+
 const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
   const [first = ""] = find.trim().split("\n")
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && line.length < 300)
@@ -178,7 +198,7 @@ const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
 
 export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
-    const { all = false, find, with: replacement } = operation
+    const { all = false, find, with: replacement, word = false } = operation
     const place = yield* placeOf(workflow, operation, lookups)
     const { entry: { name }, isNew, node, steps } = place
     const missing = firstMissing(place)
@@ -192,8 +212,8 @@ export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
     if (find === "") {
       return yield* Step.refuse("find", "The text to find is empty.", "Use set to replace the whole value.")
     }
-    const pieces = value.split(find)
-    const count = pieces.length - 1
+    const starts = occurrences(value, find, word)
+    const count = starts.length
     if (count === 0) {
       const readable = Omission.files(shown)
       const [like] = linesLike(readable, find, lookups)
@@ -214,5 +234,7 @@ export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
         "Include more surrounding text in find, or set all: true."
       )
     }
+    const ends = [0, ...starts.map((start) => start + find.length)]
+    const pieces = ends.map((end, index) => value.slice(end, starts[index]))
     return yield* commit(workflow, place, JsonPath.modify(node, steps, () => pieces.join(replacement)), lookups)
   })

@@ -200,7 +200,8 @@ export const upgrade = (workflow: Obj, names: ReadonlyArray<string> | undefined,
 export const steps = function*(
   workflow: Obj,
   names: ReadonlyArray<string> | undefined,
-  lookups: Lookups
+  lookups: Lookups,
+  _accept: { readonly [node: string]: string } = {}
 ): Turn.Steps<Outcome> {
   const chosen = names === undefined ? undefined : new Set(names)
   const upgraded: Array<Upgraded> = []

@@ -11,6 +11,8 @@ import type * as Graph from "../Graph.ts"
 export interface Undecided {
   readonly why: string
   readonly decision: string
+  /** Ways to upgrade it nevertheless, each by its key. */
+  readonly choices?: ReadonlyArray<{ readonly key: string; readonly does: string }>
 }
 
 /** Node before a mapping. */

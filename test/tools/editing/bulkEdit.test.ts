@@ -67,7 +67,7 @@ describe("a change of many workflows", () => {
         workflows: 4,
         nodes: 4,
         names: ["注文 a", "注文 b", "注文 c", "注文 f"],
-        example: "https://old.example.com/a → https://new.example.com/a"
+        values: ["a", "b", "c", "f"].map((id) => `"https://old.example.com/${id}" → "https://new.example.com/${id}"`)
       }])
       assert.include(hint, `bulk_edit(plan: '${plan}')`)
       assert.deepStrictEqual(yield* urls(api), before)
@@ -97,11 +97,20 @@ describe("a change of many workflows", () => {
   it.effect("leaves out what has changed since, and says so", () =>
     inMemory(function*(api) {
       const { plan } = yield* dryRun([replace])
-      yield* api.edit("b", (now) => ({ ...now, name: "mine" }))
+      yield* api.edit(
+        "b",
+        (now) =>
+          ({ ...now, nodes: arr(now.nodes).with(1, post("送信", "https://old.example.com/mine")) }) as N8nApi.Workflow
+      )
       yield* tools.deactivateWorkflow.call({ id: "c" })
       const { done, refused } = yield* apply(plan)
       assert.deepStrictEqual([done, refused], [2, [
-        { id: "b", name: "注文 b", why: "it has changed since the plan" },
+        {
+          id: "b",
+          name: "注文 b",
+          why: "'送信' url has changed since the plan: planned \"https://old.example.com/b\" → " +
+            "\"https://new.example.com/b\", now \"https://old.example.com/mine\""
+        },
         { id: "c", name: "注文 c", why: "it was unpublished after the plan was made" }
       ]])
       assert.deepStrictEqual(yield* urls(api), { ...after, b: "old", c: "old" })
@@ -125,23 +134,20 @@ describe("a change of many workflows", () => {
       // The drafts of the first batch wait, so that nothing of the second is live either.
       const { plan } = yield* draft("https://tmp.example.com", "https://new.example.com")
       const kept = yield* tools.bulkEdit.call({ plan, publish: "keep" })
-      assert.deepStrictEqual([kept.done, kept.published, kept.drafts], [3, undefined, 2])
-      assert.notInclude(kept.hint, "publishes the drafts")
-      assert.include(kept.warnings?.join(), "activate_workflow publishes both")
-      assert.deepInclude(yield* urls(api), { a: "new*!", c: "new*!" })
+      assert.deepStrictEqual([kept.done, kept.published, kept.drafts], [3, 2, undefined])
+      assert.deepInclude(yield* urls(api), { a: "new*", c: "new*" })
       const now = Effect.map(
         tools.bulkEdit.call({ plan, dryRun: true }),
         ({ drafts, published }) => [published, drafts]
       )
-      yield* tools.activateWorkflow.call({ id: "a" })
-      assert.deepStrictEqual(yield* now, [1, 1])
+      assert.deepStrictEqual(yield* now, [2, undefined])
       // The change runs, and someone's next draft waits.
       yield* api.edit(
         "a",
         ({ nodes, ...all }) =>
           ({ ...all, nodes: [...arr(nodes), node("Note", "stickyNote", 1, { content: "mine" })] }) as N8nApi.Workflow
       )
-      assert.deepStrictEqual(yield* now, [1, 1])
+      assert.deepStrictEqual(yield* now, [2, undefined])
       yield* tools.deactivateWorkflow.call({ id: "c" })
       assert.deepStrictEqual(yield* now, [1, undefined])
     }, { seed: several }))
@@ -189,11 +195,13 @@ describe("a change of many workflows", () => {
     inMemory(function*(api) {
       const { plan = "" } = yield* dryRun([replace, { op: "settings", settings: { executionTimeout: 9 } }])
       yield* apply(plan)
-      const example = "\"https://old.example.com/a\" → \"https://new.example.com/a\""
+      const values = ["a", "b", "c", "f"].map((id) =>
+        `"https://old.example.com/${id}" → "https://new.example.com/${id}"`
+      )
       const names = ["注文 a", "注文 b", "注文 c", "注文 f"]
       const own = [
-        { change: "httpRequest url", workflows: 4, nodes: 4, names, example },
-        { change: "settings.executionTimeout", workflows: 4, names, example: "none → 9" }
+        { change: "httpRequest url", workflows: 4, nodes: 4, names, values },
+        { change: "settings.executionTimeout", workflows: 4, names, values: ["4 × none → 9"] }
       ]
       const { changes, done } = yield* tools.bulkEdit.call({ plan, dryRun: true })
       assert.deepStrictEqual([done, changes], [4, own])
@@ -209,8 +217,20 @@ describe("a change of many workflows", () => {
       const { changes: since } = yield* tools.bulkEdit.call({ plan, dryRun: true })
       assert.deepStrictEqual(since, [
         ...own,
-        { change: "webhook options", workflows: 1, nodes: 1, names: ["注文 c"], example: "none → {\"rawBody\":true}" },
-        { change: "stickyNote added", workflows: 1, nodes: 1, names: ["注文 c"], example: "'Note'" }
+        {
+          change: "webhook options",
+          workflows: 1,
+          nodes: 1,
+          names: ["注文 c"],
+          values: ["none → {\"rawBody\":true}"]
+        },
+        {
+          change: "stickyNote added",
+          workflows: 1,
+          nodes: 1,
+          names: ["注文 c"],
+          values: ["'Note'"]
+        }
       ])
     }, { seed: several }))
 
@@ -221,11 +241,13 @@ describe("a change of many workflows", () => {
       assert.deepStrictEqual([drafts, published], [3, undefined])
       const made = yield* apply(plan)
       assert.deepStrictEqual([made.drafts, made.published], [3, undefined])
-      assert.include(made.hint, `bulk_edit(plan: '${plan}', publish: 'keep') publishes the drafts.`)
+      assert.include(made.hint, `bulk_edit(plan: '${plan}', publish: 'proven') publishes the drafts`)
       yield* api.edit("c", (now) => ({ ...now, nodes: [...arr(now.nodes), node("Note", "stickyNote", 1)] }))
       const live = yield* tools.bulkEdit.call({ plan, publish: "keep" })
-      assert.deepStrictEqual(live.refused, [{ id: "c", name: "注文 c", why: "it has changed since the plan" }])
-      assert.deepStrictEqual(live.warnings, ["a: a draft waited before the batch: activate_workflow publishes both"])
+      assert.deepStrictEqual(live.refused?.map(({ id, why }) => [id, why]), [
+        ["a", "a draft waited before the batch: activate_workflow publishes both"],
+        ["c", "someone has changed its draft since the batch: activate_workflow publishes all of it"]
+      ])
       assert.deepStrictEqual(yield* urls(api), { ...after, a: "new*!", c: "new*!" })
       assert.deepInclude(yield* restore(plan), { restored: 3 })
       assert.deepStrictEqual(yield* urls(api), { ...before, a: "old*!", c: "new*!" })
@@ -444,7 +466,7 @@ describe("a change of many workflows", () => {
       assert.match(yield* refusal([{ op: "name", name: "All" }]), /name is for one workflow/)
       assert.match(
         yield* refusal([{ op: "replace", find: "x" }]),
-        /replace takes find, with, node\?, path\?; missing: with/
+        /replace takes find, with, node\?, path\?, word\?; missing: with/
       )
       assert.match(yield* refusal([{ op: "remvoe", node: "A" }]), /Did you mean 'remove'/)
       assert.match(yield* refusal([{ op: "remove", node: { typ: "x" } }]), /node is a name or id/)
@@ -518,7 +540,8 @@ describe("an answer about many workflows", () => {
       const whole = yield* tools.bulkEdit.answer({ plan: data.plan ?? "", dryRun: true, raw: true })
       assert.deepStrictEqual(whole.data.changes?.length, 15)
       assert.deepStrictEqual(whole.data.changes?.[0]?.names, ids.map((id) => `注文 ${id}`))
-      assert.deepStrictEqual(whole.data.changes, (yield* dryRun(operations, select)).changes)
+      assert.deepStrictEqual(whole.data.changes, (yield* dryRun(operations, select, { raw: true })).changes)
+      assert.match(whole.data.changes?.[0]?.values?.[0] ?? "", /: '注文 wa: 送信'$/)
     }, { seed: seed(ids.map((id) => orders(id))) }))
 })
 
@@ -533,15 +556,24 @@ describe("an upgrade of many workflows", () => {
       assert.strictEqual(workflows, 3)
       const names = ["問 a", "問 b", "問 c"]
       assert.deepStrictEqual(
-        arr(changes),
+        changes?.map((
+          { change, names, nodes, values = [] }
+        ) => [change, nodes, names, values]),
         [
-          ["chatTrigger 1.1 → 1.5"],
-          ["chainLlm 1.5 → 1.9"],
-          ["lmChatOpenAi 1 → 1.3"]
-        ].map(([change]) => ({ change, workflows: 3, nodes: 3, names }))
+          ["chatTrigger 1.1 → 1.5", 3, names, []],
+          ["chainLlm 1.5 → 1.9", 3, names, ["3 × batching: none → {\"batchSize\":1}"]],
+          ["lmChatOpenAi 1 → 1.3", 3, names, [
+            "3 × model: \"gpt-4o\" → {\"__rl\":true,\"mode\":\"id\",\"value\":\"gpt-4o\"}",
+            "3 × responsesApiEnabled: none → false"
+          ]]
+        ]
       )
       assert.deepStrictEqual(arr(left).map((each) => obj(each)?.["type"]), ["openAi"])
-      assert.deepInclude(obj(arr(left)[0]), { nodes: 3, workflows: 3, names })
+      assert.deepInclude(obj(arr(left)[0]), {
+        nodes: 3,
+        workflows: 3,
+        names: names.map((name) => `${name}: Moderate`)
+      })
       assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1, 1])
       assert.deepInclude(yield* apply(plan), { done: 3 })
       assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.5, 1.9, 1.3, 1])
@@ -563,7 +595,7 @@ describe("an upgrade of many workflows", () => {
         publish: "draft"
       })
       assert.deepInclude(done, { done: 1 })
-      assert.deepInclude(obj(arr(done.left)[0]), { type: "openAi", names: ["問 a"] })
+      assert.deepInclude(obj(arr(done.left)[0]), { type: "openAi", names: ["問 a: Moderate"] })
       assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1.3, 1])
     }, { seed: asking }))
 })

@@ -5,7 +5,7 @@ import type * as Services from "../../../../src/app/Services.ts"
 import { obj } from "../../../../src/base/Json.ts"
 import * as Workflow from "../../../../src/n8n/model/Workflow.ts"
 import type { N8nClient } from "../../../../src/n8n/N8nClient.ts"
-import * as Upgrades from "../../../../src/trials/Upgrades.ts"
+import * as tools from "../../../../src/tools/index.ts"
 import { node } from "../../../support/workflows.ts"
 import { chain, copiesLeft, happened, made, webhook } from "../builders.ts"
 import type { RealN8n } from "../RealN8n.ts"
@@ -49,21 +49,31 @@ export const upgradingWhole = (it: It, { drafts }: { readonly drafts: boolean })
         assert.deepStrictEqual(sent, [{ total: 8 }])
         const before = yield* scenarios.fetchJson(`workflows/${id}`)
 
-        const report = yield* Upgrades.run([id], { timeout: 60_000, redacts: true })
+        const { changes, left, plan = "", refused } = yield* tools.bulkEdit.call({
+          select: { ids: [id] },
+          operations: [{ op: "upgrade" }],
+          publish: "draft",
+          dryRun: true
+        })
+        const applied = yield* tools.bulkEdit.call(
+          plan === "" ? { select: { ids: [id] }, operations: [{ op: "upgrade" }], publish: "draft" } : { plan }
+        )
+        const proof = plan === "" ? undefined : yield* tools.workflowProve.call({ batch: plan })
         const after = yield* scenarios.fetchJson(`workflows/${id}`)
         assert.lengthOf(sink.lines(), 1)
         assert.deepStrictEqual(yield* copiesLeft, [])
         if (!drafts) {
-          assert.match(report.failed[0]?.error.message ?? "", /has no drafts/)
+          assert.match(refused?.[0]?.why ?? "", /has no drafts/)
           assert.deepStrictEqual(typesOf(after), typesOf(before))
           return
         }
-        assert.deepStrictEqual([report.failed, report.left, report.different], [[], [], []])
-        assert.deepStrictEqual(report.proven, { runs: 2, same: 2, differ: 0 })
+        assert.deepInclude(applied, { done: 1, drafts: 1 })
+        assert.deepStrictEqual([left, changes?.length], [undefined, 4])
+        assert.deepInclude(proof, { workflows: 1, runs: 2, same: 2 })
         assert.include(typesOf(after), "code 2")
         assert.deepStrictEqual(typesOf(obj(after)?.["activeVersion"]), typesOf(before))
 
-        yield* scenarios.publish(id)
+        assert.deepInclude(yield* tools.bulkEdit.call({ plan, publish: "proven" }), { done: 1, published: 1 })
         yield* happened(id, path, { amount: 4 })
         assert.deepStrictEqual(sink.bodies(), [...sent, ...sent])
       }).pipe(Effect.scoped),

@@ -1,17 +1,35 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as UpgradeReport from "../../src/app/report/UpgradeReport.ts"
-import { obj } from "../../src/base/Json.ts"
+import * as BatchReport from "../../src/app/report/BatchReport.ts"
+import { defined, obj } from "../../src/base/Json.ts"
+import * as Fleet from "../../src/fleet/Fleet.ts"
 import * as Workflow from "../../src/n8n/model/Workflow.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
-import * as Upgrades from "../../src/trials/Upgrades.ts"
+import * as batches from "../../src/tools/shared/Batches.ts"
+import * as BatchProof from "../../src/trials/proof/BatchProof.ts"
 import { main, node, workflow } from "../support/workflows.ts"
 import { inMemory, inWorld } from "../support/world.ts"
 
-const options: Upgrades.Options = { timeout: 25_000, redacts: true }
+/** Upgrade of workflows, or of files, as drafts, with its proof. */
+const upgrade = Effect.fnUntraced(function*(where: Pick<Fleet.Request, "files" | "select">, release?: string) {
+  const { plan, unchanged } = yield* Fleet.plan({
+    ...where,
+    operations: [{ op: "upgrade" }],
+    publish: "draft",
+    release
+  })
+  if (plan.entries.length === 0) {
+    return defined({ done: undefined, plan, unchanged, proof: undefined, refused: plan.refused })
+  }
+  const outcome = batches.summarize(yield* Fleet.apply(plan.id))
+  const proof = yield* BatchProof.prove(plan.id, { timeout: 25_000, redacts: true })
+  return { ...outcome, plan, unchanged, proof, refused: [...plan.refused, ...outcome.refused ?? []] }
+})
+
+const w1 = { select: { ids: ["w1"] } }
 
 const nodes = [
   node("Hook", "webhook", 2.1, { path: "orders", httpMethod: "POST" }),
@@ -42,60 +60,68 @@ const typesIn = (value: unknown) =>
   nodesOf(value).map(({ type, typeVersion }) => `${String(type)} ${String(typeVersion)}`)
 
 describe("upgrades of many workflows", () => {
-  it.effect("become drafts on n8n, each proven on its recorded runs; what is left has its decision", () =>
+  it.effect("become drafts on n8n, proven on recorded runs, and published as proven; what is left has its decision", () =>
     inMemory(function*(api) {
-      const report = yield* Upgrades.run(["w1", "gone"], options)
-      assert.deepStrictEqual(report.upgraded, [{
-        workflow: "w1",
-        name: orders.name,
-        node: "合計",
-        from: "n8n-nodes-base.function 1",
-        to: "n8n-nodes-base.code 2"
-      }])
-      assert.deepStrictEqual(report.left.map(({ node }) => node), ["Send"])
-      assert.deepStrictEqual(report.proven, { runs: 1, same: 1, differ: 0 })
-      assert.deepStrictEqual(report.failed.map(({ workflow }) => workflow), ["gone"])
-      assert.strictEqual(Upgrades.exitCode(report), 1)
+      const report = yield* upgrade({ select: { ids: ["w1", "gone"] } })
+      assert.deepStrictEqual(report.plan.changes.map(({ change }) => change), ["function 1 → code 2"])
+      assert.deepStrictEqual(report.plan.left?.flatMap(({ names }) => names), [`${orders.name}: Send`])
+      assert.deepInclude(report.proof, { workflows: 1, runs: 1, same: 1 })
+      assert.deepStrictEqual(report.refused.map(({ id }) => id), ["gone"])
+      assert.strictEqual(BatchReport.exitCode(report), 1)
       const [stored, ...copies] = yield* api.workflows
       assert.lengthOf(copies, 0)
       assert.include(typesIn(stored), "n8n-nodes-base.code 2")
       // What runs is as it was.
       assert.include(typesIn(stored?.["activeVersion"]), "n8n-nodes-base.function 1")
 
-      const again = yield* Upgrades.run(["w1"], options)
-      assert.deepStrictEqual([again.upgraded, again.waiting, again.proven.runs], [[], [], 1])
-      assert.deepStrictEqual(again.drafts, [{ workflow: "w1", name: orders.name }])
+      // The draft of an earlier upgrade is proven again.
+      const again = yield* upgrade(w1)
+      assert.deepStrictEqual([again.done, again.proof?.runs], [1, 1])
       assert.deepStrictEqual((yield* api.workflows)[0]?.versionId, stored?.versionId)
+
+      const { published, refused } = yield* tools.bulkEdit.call({ plan: report.plan.id, publish: "proven" })
+      assert.deepStrictEqual([published, refused?.map(({ id }) => id)], [1, ["gone"]])
+      assert.include(typesIn((yield* api.workflows)[0]?.["activeVersion"]), "n8n-nodes-base.code 2")
+    }, world))
+
+  it.effect("are not published as proven where the draft has changed since, or is not proven", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* Fleet.plan({ ...w1, operations: [{ op: "upgrade" }], publish: "draft" })
+      yield* Fleet.apply(plan.id)
+      const publish = Effect.map(
+        tools.bulkEdit.call({ plan: plan.id, publish: "proven" }),
+        ({ done, published, refused }) => [done, published, refused?.[0]?.why]
+      )
+      assert.deepStrictEqual(yield* publish, [1, undefined, "not proven: workflow_prove(batch) proves it"])
+      yield* BatchProof.prove(plan.id, { timeout: 25_000, redacts: true })
+      yield* api.edit("w1", (now) => ({ ...now, nodes: [...nodesOf(now), node("Note", "stickyNote", 1)] as never }))
+      assert.deepStrictEqual(yield* publish, [
+        1,
+        undefined,
+        "its draft has changed since its proof: prove it again"
+      ])
+      yield* BatchProof.prove(plan.id, { timeout: 25_000, redacts: true })
+      assert.deepStrictEqual(yield* publish, [1, 1, undefined])
     }, world))
 
   it.effect("do not prove the drafts of other people", () =>
     inMemory(function*(api) {
-      const [current] = (yield* Upgrades.run(["w1"], options)).upgraded
-      assert.strictEqual(current?.node, "合計")
+      yield* upgrade(w1)
       yield* tools.activateWorkflow.call({ id: "w1" })
       yield* api.edit(
         "w1",
         (workflow) => ({ ...workflow, nodes: nodesOf(workflow).slice(0, 2), connections: { Hook: main("合計") } })
       )
-      const report = yield* Upgrades.run(["w1"], options)
-      assert.deepStrictEqual([report.upgraded, report.drafts, report.proven.runs], [[], [], 0])
-    }, world))
-
-  it.effect("write nothing in a dry run", () =>
-    inMemory(function*(api) {
-      const before = yield* api.workflows
-      const report = yield* Upgrades.run(["w1"], { ...options, dryRun: true })
-      assert.lengthOf(report.upgraded, 1)
-      assert.deepStrictEqual(yield* api.workflows, before)
-      assert.strictEqual(Upgrades.exitCode(report), 2)
+      const report = yield* upgrade(w1)
+      assert.deepStrictEqual([report.plan.entries, report.unchanged], [[], 1])
     }, world))
 
   it.effect("leave a published workflow where n8n has no drafts: it would change before its proof", () =>
     inMemory(function*(api) {
       const before = yield* api.workflows
-      const report = yield* Upgrades.run(["w1"], options)
-      assert.deepStrictEqual(report.upgraded, [])
-      assert.match(report.failed[0]?.error.message ?? "", /has no drafts/)
+      const report = yield* upgrade(w1)
+      assert.deepStrictEqual(report.plan.entries, [])
+      assert.match(report.refused[0]?.why ?? "", /has no drafts/)
       assert.deepStrictEqual(yield* api.workflows, before)
     }, { ...world, version: "1" }))
 
@@ -109,17 +135,20 @@ describe("upgrades of many workflows", () => {
       )
       yield* fs.writeFileString(file, text)
       yield* fs.writeFileString(`${folder}/broken.json`, "{\"nodes\": [")
-      const report = yield* Upgrades.run(["orders.json", "broken.json"], { ...options, to: "2.41.1" })
-      assert.deepStrictEqual(report.upgraded.map(({ workflow }) => workflow), ["orders.json"])
-      assert.deepStrictEqual(report.failed.map(({ workflow }) => workflow), ["broken.json"])
-      assert.strictEqual(report.proven.runs, 0)
+      const files = { select: {}, files: ["."] }
+      const report = yield* upgrade(files, "2.41.1")
+      assert.deepStrictEqual(report.plan.entries.map(({ id }) => id), ["orders.json"])
+      assert.deepStrictEqual(report.refused.map(({ id }) => id), ["broken.json"])
+      assert.strictEqual(report.proof?.runs, 0)
       const after = yield* fs.readFileString(file)
       const lines = new Set(text.split("\n"))
       const fresh = after.split("\n").filter((line) => !lines.has(line))
       assert.isAtMost(fresh.length, 6, after)
       assert.include(after, "\t\n\"nodes\"")
-      yield* Upgrades.run(["orders.json"], { ...options, to: "2.41.1" })
+      assert.deepStrictEqual((yield* upgrade(files, "2.41.1")).plan.entries, [])
       assert.strictEqual(yield* fs.readFileString(file), after)
+      yield* tools.workflowRestore.call({ batch: report.plan.id })
+      assert.deepStrictEqual(JSON.parse(yield* fs.readFileString(file)), JSON.parse(text))
     }))
 
   it.effect("leave code in the file where it is, under its new parameter", () =>
@@ -128,68 +157,12 @@ describe("upgrades of many workflows", () => {
       const sum = node("合計", "function", 1, { functionCode: { $file: "sum.js" } })
       yield* fs.writeFileString(`${folder}/orders.json`, JSON.stringify({ ...orders, nodes: [sum], connections: {} }))
       yield* fs.writeFileString(`${folder}/sum.js`, "return items\n")
-      yield* Upgrades.run(["orders.json"], options)
+      yield* upgrade({ select: {}, files: ["orders.json"] })
       const [after] = Workflow.nodes(JSON.parse(yield* fs.readFileString(`${folder}/orders.json`)))
       assert.deepStrictEqual([after?.["type"], obj(after?.["parameters"])?.["jsCode"]], [
         "n8n-nodes-base.code",
         { $file: "sum.js" }
       ])
       assert.strictEqual(yield* fs.readFileString(`${folder}/sum.js`), "return items\n")
-    }))
-
-  it.effect("are reported with what changed by type, and what is left by reason", () =>
-    Effect.sync(() => {
-      const lines = UpgradeReport.lines(
-        {
-          workflows: 3,
-          upgraded: ["a", "b"].map((name) => ({
-            workflow: name,
-            name,
-            node: "Set",
-            from: "n8n-nodes-base.set 2",
-            to: "n8n-nodes-base.set 3.5"
-          })),
-          left: [{
-            workflow: "b",
-            name: "b",
-            node: "X",
-            type: "n8n-nodes-base.postgres 2.5",
-            why: "Dates change.",
-            decision: "Check them."
-          }],
-          failed: [],
-          waiting: [],
-          drafts: [{ workflow: "c", name: "c" }],
-          proven: { runs: 3, same: 2, differ: 1 },
-          different: [{
-            workflow: "b",
-            name: "b",
-            groups: [],
-            runs: 3,
-            same: 2,
-            verdict: "2 same; 1 loses `x` at 'Y'"
-          }],
-          notProven: [{ workflow: "a", name: "a", error: "no runs" }]
-        },
-        false,
-        false
-      )
-      assert.deepStrictEqual(lines, [
-        "≠ Upgraded 2 nodes in 2 of 3 workflows; 1 node left; 2 of 3 replayed runs the same",
-        "  set 2 → set 3.5: 2 nodes in 'a', 'b'",
-        "",
-        "left",
-        "  postgres 2.5: Dates change. Check them.",
-        "    'b: X'",
-        "",
-        "differ",
-        "  'b': 2 same; 1 loses `x` at 'Y'",
-        "",
-        "upgraded before and not published yet",
-        "  'c'",
-        "",
-        "not proven",
-        "  'a': no runs"
-      ])
     }))
 })

@@ -1,0 +1,250 @@
+/** Batches: conditions, whole words, rebased plans, publications, extractions, and what is proven. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { arr, type Obj, obj } from "../../src/base/Json.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../src/tools/index.ts"
+import { joined, node, workflow } from "../support/workflows.ts"
+import { inMemory } from "../support/world.ts"
+
+const post = (name: string, url: string) => node(name, "httpRequest", 4.2, { method: "POST", url, options: {} })
+
+const orders = (id: string, more: Obj = {}, url = `https://old.example.com/${id}`) =>
+  workflow(id, [
+    node("Hook", "webhook", 2, { path: id, httpMethod: "POST" }, { webhookId: `hook-${id}` }),
+    post("送信", url)
+  ], { name: `注文 ${id}`, connections: joined(["Hook", "送信"]), ...more })
+
+const seed = (workflows: ReadonlyArray<Obj>) => ({ workflows, executions: [] }) as unknown as N8nApi.Seed
+
+const dryRun = (operations: ReadonlyArray<Obj>, select: Obj, more: Obj = {}) =>
+  tools.bulkEdit.call({ select, operations: operations as never, dryRun: true, ...more })
+
+const call = (plan: string | undefined, more: Obj = {}) => tools.bulkEdit.call({ plan: plan ?? "", ...more })
+
+const restore = (batch: string | undefined) => tools.workflowRestore.call({ batch: batch ?? "" })
+
+const replace = { op: "replace", find: "https://old.example.com", with: "https://new.example.com" }
+
+const nodeOf = (api: N8nApi.N8nApi, id: string, name: string) =>
+  Effect.map(
+    api.workflows,
+    (all) => obj(arr(all.find((each) => each.id === id)?.nodes).find((each) => obj(each)?.["name"] === name)) ?? {}
+  )
+
+const urlOf = (api: N8nApi.N8nApi, id: string) =>
+  Effect.map(nodeOf(api, id, "送信"), ({ parameters }) => obj(parameters)?.["url"])
+
+/** Whether each workflow is published (`*`), and whether a draft waits (`!`). */
+const states = (api: N8nApi.N8nApi) =>
+  Effect.map(api.workflows, (all) =>
+    Object.fromEntries(all.map((each) => {
+      const { active, activeVersionId, versionId } = each as Obj
+      return [each.id, active !== true ? "" : activeVersionId === versionId ? "*" : "*!"]
+    })))
+
+const edited = (change: (node: Obj) => Obj, name = "送信") => (now: N8nApi.Workflow) =>
+  ({
+    ...now,
+    nodes: arr(now.nodes).map((each) => obj(each)?.["name"] === name ? change(obj(each) ?? {}) : each)
+  }) as N8nApi.Workflow
+
+describe("an operation of a batch", () => {
+  it.effect("has conditions of its own", () =>
+    inMemory(function*(api) {
+      const operations = [
+        { ...replace, only: { active: true } },
+        { op: "settings", settings: { executionTimeout: 9 }, only: { active: false, name: "b" } },
+        { op: "disable", node: "Hook", only: { uses: "example.com/c" } }
+      ]
+      const { changes, plan } = yield* dryRun(operations, { ids: ["a", "b", "c"] })
+      assert.deepStrictEqual(changes?.map(({ change, names }) => [change, names]), [
+        ["httpRequest url: 'https://old.example.com' → 'https://new.example.com'", ["注文 a"]],
+        ["settings.executionTimeout = 9", ["注文 b"]],
+        ["disable webhook", ["注文 c"]]
+      ])
+      assert.deepInclude(yield* call(plan), { done: 3 })
+      assert.strictEqual(yield* urlOf(api, "a"), "https://new.example.com/a")
+      assert.strictEqual(yield* urlOf(api, "c"), "https://old.example.com/c")
+      assert.match(
+        String(
+          (yield* Effect.flip(tools.bulkEdit.run({
+            select: { ids: ["a"] },
+            operations: [{ ...replace, only: { tag: "x" } }]
+          }))).message
+        ),
+        /only takes active, tags, name, uses/
+      )
+    }, { seed: seed([orders("a", { active: true }), orders("b"), orders("c")]) }))
+
+  it.effect("replaces whole words and hosts, and says where a text is part of a longer one", () =>
+    inMemory(function*(api) {
+      const operation = { op: "replace", find: "legacy.example.com", with: "new.example.com" }
+      const select = { uses: "legacy.example.com" }
+      const { changes } = yield* dryRun([operation], select)
+      assert.deepStrictEqual(
+        changes?.[0]?.values?.map((values) => values.replace(/ →.*?(?= \(|$)/, "")),
+        [
+          "2 × \"https://legacy.example.com/x\"",
+          "\"https://notlegacy.example.com/x\" (inside a longer word)",
+          "\"https://api.legacy.example.com/x\" (inside a longer word)",
+          "\"https://legacy.example.com.au/x\" (inside a longer word)"
+        ]
+      )
+      const { nodes, plan } = yield* dryRun([{ ...operation, word: true }], select)
+      assert.strictEqual(nodes, 2)
+      yield* call(plan)
+      assert.strictEqual(yield* urlOf(api, "a"), "https://new.example.com/x")
+      assert.strictEqual(yield* urlOf(api, "b"), "https://notlegacy.example.com/x")
+    }, {
+      seed: seed([
+        orders("a", {}, "https://legacy.example.com/x"),
+        orders("b", {}, "https://notlegacy.example.com/x"),
+        orders("c", {}, "https://api.legacy.example.com/x"),
+        orders("d", {}, "https://legacy.example.com.au/x"),
+        orders("e", {}, "https://legacy.example.com/x")
+      ])
+    }))
+
+  it.effect("publishes and unpublishes, and the undo makes that what it was", () =>
+    inMemory(function*(api) {
+      const operations = [
+        { op: "publish", only: { name: "b" } },
+        { op: "unpublish", only: { name: "a" } }
+      ]
+      const before = yield* states(api)
+      const { changes, plan, published } = yield* dryRun(operations, { ids: ["a", "b", "c"] })
+      assert.deepStrictEqual(changes?.map(({ change, names }) => [change, names]), [
+        ["unpublish", ["注文 a"]],
+        ["publish", ["注文 b"]]
+      ])
+      assert.strictEqual(published, 1)
+      assert.deepInclude(yield* call(plan), { done: 2, published: 1 })
+      assert.deepStrictEqual(yield* states(api), { a: "", b: "*", c: "*" })
+      assert.deepInclude(yield* restore(plan), { restored: 2 })
+      assert.deepStrictEqual(yield* states(api), before)
+    }, { seed: seed([orders("a", { active: true }), orders("b"), orders("c", { active: true })]) }))
+})
+
+describe("the plan of a batch", () => {
+  it.effect("is dropped on request, unless it was applied", () =>
+    inMemory(function*() {
+      const { plan } = yield* dryRun([replace], { ids: ["a"] })
+      yield* call(plan, { discard: true })
+      assert.strictEqual((yield* Effect.flip(call(plan)))._tag, "NotFoundError")
+      const other = yield* dryRun([replace], { ids: ["a"] })
+      yield* call(other.plan)
+      assert.match((yield* Effect.flip(call(other.plan, { discard: true }))).message, /was applied/)
+    }, { seed: seed([orders("a")]) }))
+
+  it.effect("is made good elsewhere: other places may have changed since, and another plan may have changed them", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace], { ids: ["a", "b"] })
+      const other = yield* dryRun([{ op: "set", node: "送信", path: "options.timeout", value: 9 }], { ids: ["a", "b"] })
+      yield* api.edit("a", (now) => ({
+        ...now,
+        name: "mine",
+        nodes: [node("Note", "stickyNote", 1, { content: "x" }), ...arr(now.nodes)] as never
+      }))
+      assert.deepInclude(yield* call(other.plan), { done: 1 })
+      yield* tools.activateWorkflow.call({ id: "a" })
+      assert.deepInclude(yield* call(other.plan), { done: 2 })
+      assert.deepInclude(yield* call(plan), { done: 2 })
+      for (const id of ["a", "b"]) {
+        const { parameters } = yield* nodeOf(api, id, "送信")
+        assert.deepInclude(obj(parameters), { url: `https://new.example.com/${id}`, options: { timeout: 9 } })
+      }
+      // What is as it was written goes back, with what others had changed before.
+      assert.deepInclude(yield* restore(plan), { restored: 2 })
+      assert.deepInclude(obj((yield* nodeOf(api, "a", "送信"))["parameters"]), {
+        url: "https://old.example.com/a",
+        options: { timeout: 9 }
+      })
+      assert.strictEqual((yield* nodeOf(api, "a", "Note"))["name"], "Note")
+    }, { seed: seed([orders("a", { active: true }), orders("b")]) }))
+
+  it.effect("leaves out what would now change another place, and is applied once that is as planned", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace], { ids: ["b"] })
+      yield* api.edit("b", (now) => ({
+        ...now,
+        nodes: [...arr(now.nodes), post("Other", "https://old.example.com/other")] as never
+      }))
+      const cut = yield* call(plan)
+      assert.match(cut.refused?.[0]?.why ?? "", /would now also change 'Other' url/)
+      yield* api.edit("b", edited((each) => ({ ...each, parameters: { url: "https://x.example" } }), "Other"))
+      assert.deepInclude(yield* call(plan), { done: 1 })
+    }, { seed: seed([orders("a"), orders("b")]) }))
+
+  it.effect("publishes a draft that its caller has edited since, and none of a stranger", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* dryRun([replace], { ids: ["a", "b"] }, { publish: "draft" })
+      yield* call(plan)
+      yield* tools.workflowEdit.call({ workflowId: "a", operations: [{ op: "disable", node: "送信" }] })
+      yield* api.edit("b", edited((each) => ({ ...each, disabled: true })))
+      const { published, refused } = yield* call(plan, { publish: "keep" })
+      assert.deepStrictEqual([published, refused?.map(({ id }) => id)], [1, ["b"]])
+      assert.deepStrictEqual(yield* states(api), { a: "*", b: "*!" })
+    }, { seed: seed([orders("a", { active: true }), orders("b", { active: true })]) }))
+})
+
+describe("an extraction from many workflows", () => {
+  const chain = (id: string, factor = 2, more: Obj = {}) =>
+    workflow(id, [
+      node("Hook", "webhook", 2, { path: id, httpMethod: "POST" }, { webhookId: `hook-${id}` }),
+      node("Net", "code", 2, {
+        jsCode: `return $input.all().map((item) => ({ json: { net: item.json.a * ${factor} } }))`
+      }),
+      node("Tax", "set", 3.4, {
+        mode: "raw",
+        jsonOutput: "={{ { tax: $json.net * 0.2 } }}",
+        options: {}
+      }),
+      post("Send", "https://shop.example")
+    ], { name: `Order ${id}`, connections: joined(["Hook", "Net"], ["Net", "Tax"], ["Tax", "Send"]), ...more })
+
+  const extract = { op: "extract", nodes: ["Net", "Tax"], name: "Net" }
+
+  it.effect("makes one sub-workflow of equal chains, names those that differ, and is continued with the same", () =>
+    inMemory(function*(api) {
+      const { changes, created, plan, refused, workflows } = yield* dryRun([extract], { name: "Order" })
+      assert.deepStrictEqual([workflows, created, changes?.length], [3, [{ name: "Net" }], 1])
+      assert.deepStrictEqual(refused?.map(({ id }) => id), ["d"])
+      assert.match(refused?.[0]?.why ?? "", /'Net' differs: jsCode/)
+      const done = yield* call(plan)
+      assert.deepInclude(done, { done: 3 })
+      const all = yield* api.workflows
+      const subs = all.filter(({ name }) => name === "Net")
+      assert.lengthOf(subs, 1)
+      assert.deepStrictEqual(done.created, [{ name: "Net", id: subs[0]?.id ?? "" }])
+      assert.strictEqual(subs[0]?.active, true)
+      for (const id of ["a", "b", "c"]) {
+        // Its name is not that of a removed node.
+        const { parameters } = yield* nodeOf(api, id, "Net1")
+        assert.strictEqual(obj(obj(parameters)?.["workflowId"])?.["value"], subs[0]?.id)
+      }
+      assert.deepInclude(yield* call(plan), { done: 3 })
+      assert.lengthOf((yield* api.workflows).filter(({ name }) => name === "Net"), 1)
+      assert.deepInclude(yield* restore(plan), { restored: 3 })
+      assert.strictEqual((yield* nodeOf(api, "a", "Net"))["name"], "Net")
+    }, {
+      seed: seed([chain("a", 2, { active: true }), chain("b"), chain("c"), chain("d", 3), orders("e")])
+    }))
+
+  it.effect("does not create the sub-workflow again whose answer was lost", () => {
+    let isLost = true
+    const after = ({ method, url }: N8nApi.RecordedRequest) =>
+      Effect.suspend(() => {
+        const isCreation = method === "POST" && url.endsWith("/workflows")
+        if (!isCreation || !isLost) return Effect.void
+        isLost = false
+        return Effect.fail(new N8nApi.Disconnected())
+      })
+    return inMemory(function*(api) {
+      const { plan } = yield* dryRun([extract], { ids: ["a", "b"] })
+      yield* Effect.exit(call(plan))
+      assert.deepInclude(yield* call(plan), { done: 2 })
+      assert.lengthOf((yield* api.workflows).filter(({ name }) => name === "Net"), 1)
+    }, { seed: seed([chain("a"), chain("b")]), after })
+  })
+})
