@@ -81,7 +81,7 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; upgrade, extract, publish many; batch",
   description:
-    "Change many workflows. dryRun returns changes and a plan, which applies or continues them. Undo: workflow_restore(batch).",
+    "Change many workflows. dryRun returns changes and a plan that applies or continues them. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
@@ -95,7 +95,7 @@ export const bulkEdit = Tool.make({
     ),
     publish: parameters.optional(
       Schema.Literals([...Plans.Publish.literals, "proven"]),
-      "keep (default): published ones again, plan: its drafts. proven: that proved same."
+      "keep (default): published ones again, plan: drafts too. proven: if proved same."
     ),
     plan: parameters.optional(Schema.String, "Of a dry run."),
     discard: parameters.flag("Drop plan."),
@@ -117,9 +117,9 @@ export const bulkEdit = Tool.make({
     /** Planned changes, or with `plan` and `dryRun` what differs from the workflows before the batch. */
     changes: Schema.optionalKey(Changes),
     /** Sub-workflows that the batch creates, or has: `{name, id?}`. */
-    created: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
+    created: Schema.optionalKey(writing.Objects),
     /** Nodes that an upgrade did not change, with the decision that a person has to make. */
-    left: Schema.optionalKey(Schema.Array(Plans.Left)),
+    left: Schema.optionalKey(writing.Objects),
     ...batches.fields,
     unchanged: Schema.optionalKey(Schema.Int),
     hint: Schema.optionalKey(Schema.String)
@@ -214,7 +214,7 @@ export const bulkEdit = Tool.make({
         created.map(({ id, workflow }) =>
           defined({ name: workflow["name"], id: id || undefined }) as { readonly [key: string]: Schema.Json }
         ),
-      left: left.length === 0 || step === "continued" && !isUntouched ? undefined : left,
+      left: left.length === 0 || step === "continued" && !isUntouched ? undefined : left.map((each) => ({ ...each })),
       ...(isPlan ? Struct.pick(outcome, ["refused"]) : step === "discarded" ? {} : outcome),
       unchanged,
       hint: step === "discarded"
