@@ -3,8 +3,7 @@
  * they recorded. Differences that the version that ran then shows too when it is replayed are ignored, and listed.
  */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import { CallContext } from "../../base/CallContext.ts"
+import * as Batch from "../../base/Batch.ts"
 import * as Errors from "../../base/Errors.ts"
 import { equals, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -35,8 +34,6 @@ import {
   withMoved
 } from "./sent.ts"
 import * as Volatility from "./Volatility.ts"
-
-const learningTime = 12_000
 
 /** Number of sampled runs with the same differences. */
 const samplesOfAlike = 2
@@ -243,19 +240,23 @@ const learnFrom = Effect.fnUntraced(function*(
 ) {
   let learned = Volatility.empty
   let runs = all
+  let isLate = false
   const faults = new Map<string, string>()
-  for (let round = 0; round < maxRounds; round++) {
+  for (let round = 0; round < maxRounds && !isLate; round++) {
     const samples = toSample(runs, learned).filter(({ run }) => !faults.has(run.execution))
-    if (samples.length === 0 || !(yield* replays.hasTime())) break
-    const bases = new Map<string, Volatility.Base>()
-    yield* Effect.forEach(samples, ({ isTwice, run }) =>
-      Effect.gen(function*() {
-        if (!(yield* replays.hasTime())) return
-        const base = yield* Effect.result(baseOf(run, comparison, replays, isTwice))
-        if (Result.isFailure(base)) return faults.set(run.execution, reasonOf(base.failure))
-        bases.set(run.execution, base.success)
-        learned = Volatility.learn(learned, run.differences, base.success)
-      }), { concurrency: Replays.concurrency, discard: true })
+    const { done, failed, left } = yield* Batch.run(
+      samples,
+      { ...Replays.pace, isContinued: true },
+      ({ isTwice, run }) =>
+        Effect.tap(baseOf(run, comparison, replays, isTwice), (base) =>
+          Effect.sync(() => {
+            learned = Volatility.learn(learned, run.differences, base)
+          }))
+    )
+    if (samples.length === 0) break
+    isLate = left.length > 0
+    for (const [{ run }, failure] of failed) faults.set(run.execution, reasonOf(failure))
+    const bases = new Map([...done].map(([{ run }, base]) => [run.execution, base]))
     runs = runs.map((run) => {
       const base = bases.get(run.execution)
       return base === undefined ? run : { ...run, base }
@@ -263,9 +264,9 @@ const learnFrom = Effect.fnUntraced(function*(
   }
   // Nothing can be said of runs of which there was no time to learn from one that differs alike.
   const known = new Set(runs.flatMap(({ base, differences }) => base === undefined ? [] : [signature(differences)]))
-  const isLate = ({ base, differences, execution }: Compared) =>
+  const isUnknown = ({ base, differences, execution }: Compared) =>
     base === undefined && differences.length > 0 && !faults.has(execution) && !known.has(signature(differences))
-  const late = (yield* replays.hasTime()) ? [] : runs.filter(isLate).map(({ execution }) => execution)
+  const late = isLate ? runs.filter(isUnknown).map(({ execution }) => execution) : []
   return {
     learned,
     runs: runs.filter(({ execution }) => !late.includes(execution)),
@@ -305,7 +306,6 @@ interface Comparison {
 
 /** Replays recorded runs on a workflow, by a reference of any form, and compares them with their records. */
 export const prove = Effect.fn("Proof.prove")(function*(reference: string, options: Options) {
-  const { progress } = yield* CallContext
   const executions = yield* Executions
   const workbench = yield* TestBench.workbench(reference)
   const { subject } = workbench
@@ -315,8 +315,6 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   const ids = yield* Replays.idsOf(workbench, options)
   const replays = yield* Replays.make(workbench, options)
   const notReplayed: Array<Groups.NotReplayed> = []
-  const left: Array<string> = []
-  let done = 0
 
   const replayed = Effect.fnUntraced(function*(id: string) {
     const record = yield* Effect.mapError(executions.get(id), ({ message }) => message)
@@ -334,25 +332,21 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     }
     return run
   })
-  const compared = yield* Effect.forEach(ids, (id) =>
-    Effect.gen(function*() {
-      if (!(yield* replays.hasTime(learningTime))) {
-        left.push(id)
-        return []
-      }
-      const run = yield* Effect.result(replayed(id))
-      done++
-      yield* progress(done, ids.length + 1, `replayed ${done} of ${counted(ids.length, "run")}`)
-      if (Result.isSuccess(run)) return [run.success]
-      notReplayed.push({ execution: id, why: reasonOf(run.failure) })
-      return []
-    }), { concurrency: Replays.concurrency })
+  const pace = Replays.pace
+  const { done, failed, left: unreached } = yield* Batch.run(new Set(ids), {
+    ...pace,
+    // Learning what always differs takes as long as a replay.
+    needs: 2 * pace.needs,
+    isContinued: true,
+    message: (done, total) => `replayed ${done} of ${counted(total, "run")}`
+  }, replayed)
+  for (const [execution, failure] of failed) notReplayed.push({ execution, why: reasonOf(failure) })
 
-  const { faults, late, learned, runs } = yield* learnFrom(compared.flat(), comparison, replays)
+  const { faults, late, learned, runs } = yield* learnFrom([...done.values()], comparison, replays)
+  const left = [...late, ...unreached]
   for (const why of faults) {
     notReplayed.push({ why: `The version before the change, to learn what always differs: ${why}` })
   }
-  left.unshift(...late)
   const unstable = Volatility.unstable(learned)
   const verdicts = yield* Effect.forEach(runs, (run) =>
     Effect.gen(function*() {
