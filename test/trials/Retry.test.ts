@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { CallContext } from "../../src/base/CallContext.ts"
+import * as Deadline from "../../src/base/Deadline.ts"
 import { type Obj, obj } from "../../src/base/Json.ts"
 import * as Omission from "../../src/base/Omission.ts"
 import { keyOf, RetryLog } from "../../src/executions/RetryLog.ts"
@@ -86,7 +87,7 @@ const inShop = <A, E>(
 /** More than two fields, one of them an object. */
 const result = { currency: "JPY", shop: "Kobe", receipt: { no: 7 } }
 
-const retry = (input: Obj) => hurried(tools.retryExecution.call(input))
+const retry = (input: Obj) => hurried(Deadline.bounded(tools.retryExecution.call(input), true))
 
 const ids = ["1", "2", "3"]
 
