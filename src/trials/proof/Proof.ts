@@ -6,7 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Batch from "../../base/Batch.ts"
 import * as Errors from "../../base/Errors.ts"
 import { equals, obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import { respond } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
@@ -147,13 +149,24 @@ export const compare = Effect.fnUntraced(function*(
     ...yield* unseenDifferences(sending),
     ...(comparesTrigger ? yield* triggerDifferences(sending) : [])
   ]
-  const all = withoutUnknown([...differences, ...more], unknowns(sending, { result, subject }))
+  const wanted = [...differences, ...more].filter(({ kind, node, path }) =>
+    kind === "unknown" || !JsonPath.covers(
+      ignore.flatMap((each) =>
+        each.node === undefined || [node, nameThen(node)].includes(each.node) ? [each.steps] : []
+      ),
+      JsonPath.parse(path) ?? []
+    )
+  )
+  // A replay starts after the trigger.
+  const isVersion = ({ node, path }: RunComparison.Difference) => node === result.trigger && path === "typeVersion"
+  const all = withoutUnknown(wanted.filter((each) => !isVersion(each)), unknowns(sending, { result, subject }))
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const order = result.trigger === undefined ? caused : [result.trigger, ...caused]
   const places = new Map(order.map((name, index) => [name, index]))
   return {
     order,
     names,
+    newTriggers: wanted.filter(isVersion),
     differences: all.toSorted((a, b) => (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length))
   }
 })
@@ -162,6 +175,8 @@ interface Compared extends Groups.Run {
   readonly record: Execution.Execution
   readonly replayed: Replays.Replayed
   readonly names: ReadonlyMap<string, string>
+  /** Changed versions of the trigger, of which the replay shows nothing. */
+  readonly newTriggers: ReadonlyArray<RunComparison.Difference>
   readonly base?: Volatility.Base
 }
 
@@ -363,11 +378,20 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   }))
   const [newest] = runs
   const version = newest === undefined ? undefined : published ?? newest.record.workflow
-  const unseenChanges = version === undefined ? [] : yield* unexercisedChanges(
+  const unreachedChanges = version === undefined ? [] : yield* unexercisedChanges(
     version,
     subject,
     runs.map(({ names, record, replayed }) => ({ names, record, replay: replayed.result.execution }))
   )
+  const newTriggers = Rows.grouped(runs.flatMap((run) => run.newTriggers), ({ node }) => node)
+  const unseenChanges = [
+    ...unreachedChanges,
+    ...newTriggers.map(({ first: { after, before, node } }) => ({
+      node,
+      why: `typeVersion ${before ?? 1} → ${after ?? 1}: a replay starts after the trigger; ` +
+        "once it is published, test_workflow(mode: 'live') shows what it makes of a request"
+    }))
+  ]
   const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), [...unseenChanges, ...notReplayed])
   const answering = subject.nodes.flatMap(({ name, type }) => type === respond ? [name] : [])
   const sending = verdicts.filter(({ real, run: { names, record, replayed: { result } } }) => {
@@ -392,7 +416,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
         ? isUnknown ? [] : "all send and answer the same"
         : `${counted(sending.length, "run")} would be called, send or answer differently`
     ]),
-    ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no run (notReplayed)`])
+    ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no replay (notReplayed)`])
   ]
   const verdict = [result.verdict, ...notes, replays.note() ?? []].flat().join("; ")
   return { ...result, verdict, workflow: { id: reference, name: subject.name }, left, outcomes } satisfies Proof
