@@ -20,6 +20,7 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { type Write, WriteGuard } from "../n8n/WriteGuard.ts"
+import { isCaller } from "../workflow/References.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { statusFilters } from "./executionWatch.ts"
 import * as live from "./live.ts"
@@ -165,6 +166,8 @@ export interface Plan {
   readonly body?: string
   /** Nodes that reached outside before the failure, or whose failed request may have arrived, and that run again. */
   readonly repeats?: ReadonlyArray<string>
+  /** Calls of sub-workflows whose recorded items n8n uses again; only of a dry run. */
+  readonly reuses?: ReadonlyArray<string>
   readonly version?: string
   readonly reference?: string
 }
@@ -262,13 +265,23 @@ const outsideNodes = Effect.fnUntraced(function*(execution: Execution.Execution,
 /** Errors of a request that may have arrived although there was no answer. */
 const unanswered = /ECONNABORTED|ECONNRESET|EPIPE|E(?:SOCKET)?TIMEDOUT|time(?:d|-| )?out|\baborted\b|socket hang up/i
 
-/** Node at which n8n resumes a run; it repeats a failed request that may have arrived. */
-const resumption = Effect.fnUntraced(function*(id: string) {
+/** Node at which n8n resumes a run; it repeats a failed request that may have arrived. A dry run also reads the calls. */
+const resumption = Effect.fnUntraced(function*(id: string, dryRun: boolean) {
   const failure = Option.getOrUndefined(yield* Effect.option(Executions.use((executions) => executions.failure(id))))
   if (failure?.node === undefined) return {}
   const { description = "", httpCode = "", message, node } = failure
   const isUnanswered = unanswered.test(`${message} ${description}`) || ["408", "502", "504"].includes(httpCode)
-  return { to: `node '${Visible.label(node)}'`, ...(isUnanswered ? { repeats: [node] } : {}) }
+  const execution = dryRun
+    ? Option.getOrUndefined(yield* Effect.option(Executions.use((executions) => executions.get(id))))
+    : undefined
+  const reuses = (execution?.workflow?.nodes ?? []).flatMap(({ name, type }) =>
+    isCaller(type) && name !== node && execution?.runs.has(name) === true ? [name] : []
+  )
+  return {
+    to: `node '${Visible.label(node)}'`,
+    ...(isUnanswered ? { repeats: [node] } : {}),
+    ...(reuses.length > 0 ? { reuses } : {})
+  }
 })
 
 /** Whether n8n runs workflows with this trigger unpublished; 1.x also those that other workflows start. */
@@ -327,7 +340,7 @@ const retriedCaller = Effect.fnUntraced(function*(
 })
 
 export const make = Effect.fnUntraced(
-  function*({ force, from, latest }: Options, heads: ReadonlyArray<ExecutionHead.Listed>) {
+  function*({ dryRun, force, from, latest }: Options, heads: ReadonlyArray<ExecutionHead.Listed>) {
     const n8n = yield* N8nClient
     const read = RetryLog.RetryLog.use((log) => log.read(RetryLog.keyOf(n8n.instance)))
     const attempts = yield* from === "start" ? read : Effect.orElseSucceed(read, () => [])
@@ -358,7 +371,7 @@ export const make = Effect.fnUntraced(
           }
           const read: Write["read"] = (path, query = {}) => n8n.request("GET", path as `/${string}`, { query })
           yield* WriteGuard.use(({ check }) => check({ ...write, read }))
-          return { ...plan, way: "resume", ...yield* resumption(id) } satisfies Plan as Plan
+          return { ...plan, way: "resume", ...yield* resumption(id, dryRun) } satisfies Plan as Plan
         }
         const workflow = yield* Cache.get(workflowOf, workflowId).pipe(
           Effect.catchTag("NotFoundError", () => skip(id, "its workflow was deleted"))

@@ -360,6 +360,41 @@ describe("a retry from the failed node", () => {
       })
     ))
 
+  it.effect("says in a dry run which sub-workflows are not called again", () => {
+    const sub = node("Enrich", "executeWorkflow", { workflowId: { value: "sub" } })
+    const calling = workflow("shop", {
+      nodes: [...shop.nodes, sub],
+      connections: {
+        Hook: { main: [[{ node: "Enrich", type: "main", index: 0 }]] },
+        Enrich: { main: [[{ node: "Pay", type: "main", index: 0 }]] }
+      }
+    })
+    const run = {
+      ...FakeN8n.failedExecution({
+        workflow: calling,
+        id: "1",
+        startedAt,
+        node: "Pay",
+        message: "card declined",
+        items: { Hook: [requestOf(1)], Enrich: [{ no: 1 }] }
+      }) as FakeN8n.Execution,
+      mode: "webhook"
+    }
+    return inShop(
+      () =>
+        Effect.gen(function*() {
+          assert.match(
+            (yield* retry({ ids: ["1"], dryRun: true })).hint ?? "",
+            /^Not called again, .*: 'Enrich'\. A fix in a sub-workflow needs from: 'start'\.$/
+          )
+          assert.isUndefined((yield* retry({ ids: ["1"], from: "start", dryRun: true })).hint)
+          assert.isUndefined((yield* retry({ ids: ["2"], dryRun: true })).hint)
+        }),
+      {},
+      [run, failed(2)]
+    )
+  })
+
   it.effect("does not repeat a sub-workflow that its caller calls again", () => {
     const called = (id: number, by: string) => ({
       ...failed(id),

@@ -149,7 +149,7 @@ export const compare = Effect.fnUntraced(function*(
     ...yield* unseenDifferences(sending),
     ...(comparesTrigger ? yield* triggerDifferences(sending) : [])
   ]
-  const wanted = [...differences, ...more].filter(({ kind, node, path }) =>
+  const compared = [...differences, ...more].filter(({ kind, node, path }) =>
     kind === "unknown" || !JsonPath.covers(
       ignore.flatMap((each) =>
         each.node === undefined || [node, nameThen(node)].includes(each.node) ? [each.steps] : []
@@ -159,14 +159,14 @@ export const compare = Effect.fnUntraced(function*(
   )
   // A replay starts after the trigger.
   const isVersion = ({ node, path }: RunComparison.Difference) => node === result.trigger && path === "typeVersion"
-  const all = withoutUnknown(wanted.filter((each) => !isVersion(each)), unknowns(sending, { result, subject }))
+  const all = withoutUnknown(compared.filter((each) => !isVersion(each)), unknowns(sending, { result, subject }))
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const order = result.trigger === undefined ? caused : [result.trigger, ...caused]
   const places = new Map(order.map((name, index) => [name, index]))
   return {
     order,
     names,
-    newTriggers: wanted.filter(isVersion),
+    newTriggers: compared.filter(isVersion),
     differences: all.toSorted((a, b) => (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length))
   }
 })
