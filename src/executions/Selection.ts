@@ -5,10 +5,10 @@
 import * as Clock from "effect/Clock"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { CallContext } from "../base/CallContext.ts"
+import * as Batch from "../base/Batch.ts"
+import * as Deadline from "../base/Deadline.ts"
 import type * as Errors from "../base/Errors.ts"
 import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
@@ -83,16 +83,14 @@ const matching = Effect.fn("WorkflowNames.matching")(
   }
 )
 
-/** Seconds; a call has to answer within 50. */
-const timeout = 45
-
 /** Maximum bytes of executions that one call reads, uncompressed. */
 const maxBytes = 1_000_000_000
 
 const concurrency = 4
 
 /** Error for runs that cannot be read in the time of one call. */
-export const timedOut = (): Errors.N8nError => HttpErrors.timeoutError({ operation: "list executions" }, timeout * 1000)
+export const timedOut = (): Errors.N8nError =>
+  HttpErrors.timeoutError({ operation: "list executions" }, Deadline.callMillis)
 
 const text = (description: string) =>
   Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
@@ -231,48 +229,41 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   read: (head: ExecutionHead.Listed) => Effect.Effect<A, Errors.N8nError, R> | undefined,
   bytes: (value: A) => number = () => 0
 ): Effect.fn.Return<Selection<A>, Errors.N8nError, N8nClient | R> {
-  const { progress } = yield* CallContext
   const { last, workflowId } = query
   const narrowed = query.workflowName === undefined ? {} : yield* matching(query.workflowName)
   if (narrowed === undefined || (workflowId ?? narrowed.workflowId) !== (narrowed.workflowId ?? workflowId)) {
     return emptySelection(query)
   }
   const executions = new Map<string, ExecutionHead.Listed>()
-  const readings = new Map<ExecutionHead.Listed, Effect.Effect<A, Errors.N8nError, R>>()
-  const results = new Map<ExecutionHead.Listed, Result.Result<A, Errors.N8nError>>()
-  let [names, total]: [ReadonlyMap<string, string>, number] = [new Map(), 0]
-  let cursor: string | undefined
-  let late = timedOut()
-  const readRun = Effect.fnUntraced(
-    function*(head: ExecutionHead.Listed, reading: Effect.Effect<A, Errors.N8nError, R>) {
-      if (total >= maxBytes) return
-      const result = yield* Effect.result(reading)
-      if (Result.isFailure(result) && isTimeout(result.failure)) {
-        late = result.failure
-        return
-      }
-      results.set(head, result)
-      if (Result.isSuccess(result)) total += bytes(result.success)
-      yield* progress(results.size, readings.size, "runs read")
-    }
-  )
-  const isInTime = yield* Effect.gen(function*() {
-    cursor = yield* list(query, narrowed, executions)
-    names = yield* namesOf(
-      executions.size === 0 ? [{ id: "", workflowId: workflowId ?? null }] : [...executions.values()]
-    )
-    for (const head of executions.values()) {
-      const reading = read(head)
-      if (reading !== undefined) readings.set(head, reading)
-    }
-    yield* Effect.forEach(readings, ([head, reading]) => readRun(head, reading), { concurrency, discard: true })
-  }).pipe(Effect.timeoutOption(`${timeout} seconds`), Effect.map(Option.isSome))
-
+  const cursor = yield* list(query, narrowed, executions)
   const heads = [...executions.values()]
-  if (!isInTime && heads.length === 0) return yield* late
+  const names = yield* namesOf(heads.length === 0 ? [{ id: "", workflowId: workflowId ?? null }] : heads)
   const isUnknown = heads.length === 0 && names.get(workflowId ?? "") === deletedWorkflow
   const other = isUnknown && workflowId !== undefined ? yield* Links.named(workflowId) : undefined
   if (other !== undefined) return yield* select({ ...query, workflowId: other }, read, bytes)
+  const readings = new Map(heads.flatMap((head) => {
+    const reading = read(head)
+    return reading === undefined ? [] : [[head, reading] as const]
+  }))
+  let total = 0
+  const enough = timedOut()
+  const reading = yield* Batch.run(readings.entries(), {
+    needs: 0,
+    concurrency,
+    within: Math.min(Deadline.callMillis, yield* Deadline.left),
+    stopIf: (error: Errors.N8nError) => error === enough ? "enough was read" : undefined,
+    message: () => "runs read"
+  }, ([, reading]): Effect.Effect<A, Errors.N8nError, R> =>
+    total < maxBytes
+      ? Effect.tap(reading, (value) => Effect.sync(() => total += bytes(value)))
+      : Effect.fail(enough))
+  const results = new Map<ExecutionHead.Listed, Result.Result<A, Errors.N8nError>>()
+  let late = timedOut()
+  for (const [[head], value] of reading.done) results.set(head, Result.succeed(value))
+  for (const [[head], error] of reading.failed) {
+    if (isTimeout(error)) late = error
+    else results.set(head, Result.fail(error))
+  }
   const isOpen = (head: ExecutionHead.Listed) => readings.has(head) && !results.has(head)
   // The next call would begin with these runs again.
   const first = heads.findIndex((head) => !isOpen(head))
@@ -289,7 +280,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   )
   if (faults[0] !== undefined && faults.length === results.size) return yield* faults[0][1]
   const gone = failures.length - faults.length
-  const isCut = cut !== -1 || !isInTime
+  const isCut = cut !== -1
   const runs = ended.filter((head) => !failed.has(head)).map((head): Selected<A> => ({
     head,
     value: Result.getOrUndefined(results.get(head) ?? Result.fail(late))

@@ -1,14 +1,14 @@
 /** Cases of a workflow, run one after the other, and compared with what another version does. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { CallContext } from "../base/CallContext.ts"
-import * as Deadline from "../base/Deadline.ts"
+import * as Batch from "../base/Batch.ts"
 import type * as Errors from "../base/Errors.ts"
 import type { WebhookAnswer } from "../n8n/N8nClient.ts"
 import type { ObserveOptions } from "./executionWatch.ts"
 import * as Groups from "./proof/Groups.ts"
 import * as Proof from "./proof/Proof.ts"
 import * as Volatility from "./proof/Volatility.ts"
+import * as Replays from "./Replays.ts"
 import * as TestBench from "./TestBench.ts"
 import { byNameOrId } from "./TestCopy.ts"
 
@@ -32,8 +32,6 @@ export interface Outcome {
   readonly result: Result.Result<TestBench.TestResult, Errors.N8nError>
   readonly differences?: ReadonlyArray<string>
 }
-
-const reserve = 12_000
 
 const bodyOf = (answer: WebhookAnswer | undefined) =>
   answer === undefined ? undefined : `${answer.status} ${answer.headers["content-type"] ?? ""} ${answer.text}`
@@ -95,30 +93,32 @@ const ofVersion = (
 
 /** Runs cases; one that fails does not end the others. `left` is the number of those for which there was no time. */
 export const run = Effect.fn("CaseSet.run")(function*(reference: string, options: Options) {
-  const { against, cases, redacts } = options
-  const context = yield* CallContext
-  // The cases are counted, not their nodes.
-  const silently = Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
-  const bench = yield* silently(TestBench.open(reference, options))
-  const other = against === undefined ? undefined : yield* silently(TestBench.open(against, options))
-  const outcomes: Array<Outcome> = []
-  const names = namesOf(cases)
-  for (const [index, { name: _, ...input }] of cases.entries()) {
-    const name = names[index] ?? ""
-    const isLate = options.grantsTimeout !== true && (yield* Deadline.left) < reserve
-    if (isLate && index > 0) break
-    const result = yield* Effect.result(silently(bench.run(ofVersion(input, bench, other))))
-    const rerun = other === undefined ? undefined : Effect.result(silently(other.run(ofVersion(input, other, bench))))
-    const otherResult = rerun && (yield* rerun)
-    yield* context.progress(index + 1, cases.length + 1, `case ${name}`)
-    if (other === undefined || rerun === undefined || otherResult === undefined || Result.isFailure(result)) {
-      outcomes.push({ name, result })
-      continue
-    }
+  const { against, redacts } = options
+  const bench = yield* TestBench.open(reference, options)
+  const other = against === undefined ? undefined : yield* TestBench.open(against, options)
+  const names = namesOf(options.cases)
+  const cases = options.cases.map(({ name: _, ...input }, index) => ({ name: names[index] ?? "", input }))
+  const one = Effect.fnUntraced(function*({ input, name }: typeof cases[number]): Effect.fn.Return<
+    Outcome,
+    Errors.N8nError,
+    Effect.Services<ReturnType<TestBench.Bench["run"]>>
+  > {
+    const result = yield* Effect.result(bench.run(ofVersion(input, bench, other)))
+    if (other === undefined) return { name, result }
+    const rerun = Effect.result(other.run(ofVersion(input, other, bench)))
+    const otherResult = yield* rerun
+    if (Result.isFailure(result)) return { name, result }
     const differences = Result.isFailure(otherResult)
       ? [`'${against}' could not run it: ${otherResult.failure.message}`]
       : yield* differencesOf([bench, result.success], [other, otherResult.success], rerun, redacts)
-    outcomes.push({ name, result, differences })
-  }
-  return { outcomes, left: cases.length - outcomes.length }
+    return { name, result, differences }
+  })
+  const { done, fault, left } = yield* Batch.run(cases, {
+    ...Replays.pace,
+    concurrency: 1,
+    stopIf: ({ message }) => message,
+    message: (_, __, { name }) => `case ${name}`
+  }, one)
+  if (fault !== undefined) return yield* fault
+  return { outcomes: [...done.values()], left: left.length }
 }, Effect.scoped)

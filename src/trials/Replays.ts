@@ -4,7 +4,6 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { CallContext } from "../base/CallContext.ts"
-import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Execution from "../executions/Execution.ts"
 import * as Selection from "../executions/Selection.ts"
@@ -17,12 +16,10 @@ import type * as TestCopy from "./TestCopy.ts"
 
 export const maxRuns = 50
 
-export const concurrency = 4
-
 export const defaultLast = 20
 
-/** Milliseconds before the call's deadline at which no further replay starts. */
-const reserve = 12_000
+/** Replays at the same time, and the milliseconds that one needs. */
+export const pace = { concurrency: 4, needs: 12_000, grants: 12_000 } as const
 
 export interface Selected {
   /** Number of runs, the newest; not with `executions`. */
@@ -81,15 +78,12 @@ const unfinished = ({ execution, timedOut, timeout }: TestBench.TestResult) =>
 /** Benches of a proof, which together run a few executions at a time. */
 export const make = Effect.fnUntraced(
   function*(workbench: TestBench.Workbench, { timeout }: { readonly timeout: number }) {
-    const context = yield* CallContext
     const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
-    const permits = Semaphore.makeUnsafe(concurrency)
+    const permits = Semaphore.makeUnsafe(pace.concurrency)
     const opening = Semaphore.makeUnsafe(1)
     const benches = new Map<string, Result.Result<TestBench.Bench, Errors.N8nError>>()
     const upgraded = new Map<string, Upgraded>()
-    const grantsTimeout = context.hearsProgress === true
-    // The runs are counted, not their nodes.
-    const silently = Effect.provideService(CallContext, { ...context, progress: () => Effect.void })
+    const grantsTimeout = (yield* CallContext).hearsProgress === true
     const open = (subject: TestCopy.Subject) =>
       opening.withPermit(Effect.gen(function*() {
         const key = JSON.stringify([subject.nodes, subject.connections])
@@ -100,15 +94,10 @@ export const make = Effect.fnUntraced(
         )
         benches.set(key, opened)
         return yield* Effect.fromResult(opened)
-      })).pipe(
-        Scope.provide(scope),
-        silently
-      )
+      })).pipe(Scope.provide(scope))
     return {
       open,
       note: () => TestCopies.upgradeNote([...upgraded.values()]),
-      /** Whether there is time for another replay and these additional milliseconds. */
-      hasTime: (more = 0) => Effect.map(Deadline.left, (millis) => grantsTimeout || millis > reserve + more),
       replay: Effect.fnUntraced(
         function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Replacements) {
           const { run } = yield* open(subject)
@@ -116,7 +105,6 @@ export const make = Effect.fnUntraced(
           for (const each of result.upgraded) upgraded.set(each.node, each)
           return { subject, result } satisfies Replayed
         },
-        silently,
         Effect.mapError(({ message }) => message),
         Effect.tap(({ result }) => {
           const why = unfinished(result)

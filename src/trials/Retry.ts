@@ -40,12 +40,11 @@ export interface Retried {
 
 export type Outcome = Effect.Success<ReturnType<typeof run>>
 
-const callMillis = 45_000
-
 /** Milliseconds that must be left to start a retry; a copy also has to be removed. */
-const least = { resume: 4_000, send: 6_000, copy: 15_000 } as const
+const least = { resume: 6_000, send: 8_000, copy: 17_000 } as const
 
-const until = (end: number) => Effect.map(Clock.currentTimeMillis, (now) => end - now)
+/** Milliseconds that a retry may take: the rest of the call, without the time in which its outcome is read. */
+const timeLeft = Effect.map(Deadline.left, (left) => Math.max(0, Math.min(left, Deadline.callMillis) - 2_000))
 
 const ask = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { force, from }: Options) {
   if (planned.length === 0 || planned.length === 1 && from === "failure" && !force) return
@@ -87,7 +86,7 @@ const taken = "another call retries it"
 const startedNothing = (error: Errors.N8nError) => error._tag === "ApiError" && executionWatch.startedNothing(error)
 
 /** Lets n8n retry a run from the failed node, unless another call has meanwhile. */
-const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: Plan, latest: boolean, end: number) {
+const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: Plan, latest: boolean) {
   const n8n = yield* N8nClient
   const log = yield* RetryLog
   const key = keyOf(n8n.instance)
@@ -101,7 +100,7 @@ const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: 
     return yield* new Skipped({ id, reason: "another call retried it", as: String(other.id) })
   }
   const answer = yield* n8n.retryExecution(id, latest).pipe(
-    Effect.timeoutOption(yield* until(end)),
+    Effect.timeoutOption(yield* timeLeft),
     Effect.tapError((error) => !Errors.isUncertain(error) ? log.release(key, attempt) : Effect.void)
   )
   if (Option.isSome(answer)) {
@@ -164,7 +163,7 @@ const settle = Effect.fnUntraced(function*({ attempt, id }: Pick<Plan, "attempt"
   return { newId, status }
 })
 
-const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watch: Watch, end: number) {
+const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watch: Watch) {
   const n8n = yield* N8nClient
   const log = yield* RetryLog
   const key = keyOf(n8n.instance)
@@ -173,7 +172,7 @@ const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watc
   const { fingerprint, path, text: _, ...call } = request
   if (!(yield* log.claim(key, attempt))) return yield* new Skipped({ id, reason: taken })
   watch.sent.set(id, fingerprint)
-  const seconds = (yield* until(end)) / 1_000
+  const seconds = (yield* timeLeft) / 1_000
   const answer = yield* Effect.result(n8n.callWebhook(path, { ...call, seconds }))
   const reason = refusalOf(answer)
   if (reason !== undefined) {
@@ -188,7 +187,7 @@ const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watc
       until: (now) =>
         watch.resolve(id).isComplete || watch.pending.size === 0 && now - answeredAt > executionWatch.listingDelay
     }),
-    Effect.timeout(end - answeredAt),
+    Effect.timeout(yield* timeLeft),
     Effect.ignore
   )
   // Recorded now in case the server stops, unless a run that goes on could be the one.
@@ -198,8 +197,7 @@ const send = Effect.fnUntraced(function*({ attempt, id, workflowId }: Plan, watc
 })
 
 const copy = Effect.fnUntraced(function*(
-  { attempt, id, reference = "", version }: Plan,
-  end: number
+  { attempt, id, reference = "", version }: Plan
 ): Effect.fn.Return<Retried, Errors.N8nError, RetryLog | Effect.Services<ReturnType<typeof WorkflowTesting.run>>> {
   const key = keyOf((yield* N8nClient).instance)
   const log = yield* RetryLog
@@ -208,7 +206,7 @@ const copy = Effect.fnUntraced(function*(
     isStarted = yield* log.claim(key, attempt)
     if (!isStarted) return yield* new Errors.ValidationError({ reason: taken, hint: [] })
   })
-  const timeout = (yield* until(end)) - 5_000
+  const timeout = (yield* timeLeft) - 5_000
   const test = yield* Effect.result(WorkflowTesting.run(reference, { mode: "copy", replay: id, rerun, timeout }))
   if (Result.isFailure(test)) {
     const error = test.failure
@@ -236,33 +234,29 @@ const withNewRun = Effect.fnUntraced(function*(retried: Retried, plan: Plan, wat
   return { ...retried, note: `${retried.note}; ${which}` }
 })
 
-const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { latest }: Options, end: number) {
-  const { progress } = yield* CallContext
+const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { latest }: Options) {
   const log = yield* RetryLog
   const sending = new Set(planned.flatMap(({ way, workflowId }) => way === "send" ? [workflowId] : []))
   const watches = new Map(
     yield* Effect.forEach(sending, (id) => Effect.map(makeWatch(id), (watch) => [id, watch] as const))
   )
-  let done = 0
-  const [retried, skipped] = yield* retryPlan.forEachRun(planned, (plan) =>
-    Effect.gen(function*() {
-      if ((yield* until(end)) < least[plan.way]) {
-        return yield* new Skipped({ id: plan.id, reason: retryPlan.unreached })
-      }
-      const watch = watches.get(plan.workflowId)
-      const step: Effect.Effect<Retried, Errors.N8nError | Skipped, Effect.Services<ReturnType<typeof copy>>> =
-        plan.way === "copy"
-          ? copy(plan, end)
-          : plan.way === "send" && watch !== undefined
-          ? send(plan, watch, end)
-          : resume(plan, latest, end)
-      const result = yield* log.oneAtATime(plan.attempt.run)(step)
-      return { plan, result }
-    }).pipe(Effect.ensuring(Effect.suspend(() => progress(++done, planned.length, "runs retried")))))
+  const { results, skipped } = yield* retryPlan.forEachRun(planned, {
+    needs: Math.max(...planned.map(({ way }) => least[way])),
+    message: () => "runs retried"
+  }, (plan) => {
+    const watch = watches.get(plan.workflowId)
+    const step: Effect.Effect<Retried, Errors.N8nError | Skipped, Effect.Services<ReturnType<typeof copy>>> =
+      plan.way === "copy"
+        ? copy(plan)
+        : plan.way === "send" && watch !== undefined
+        ? send(plan, watch)
+        : resume(plan, latest)
+    return Effect.map(log.oneAtATime(plan.attempt.run)(step), (result) => ({ plan, result }))
+  })
   yield* Effect.forEach(watches.values(), ({ refresh }) => Effect.ignore(refresh), { discard: true })
   return {
     skipped,
-    retried: yield* Effect.forEach(retried, ({ plan, result }) => {
+    retried: yield* Effect.forEach(results, ({ plan, result }) => {
       const watch = watches.get(plan.workflowId)
       return watch?.sent.has(plan.id) === true ? withNewRun(result, plan, watch) : Effect.succeed(result)
     }, { concurrency: retryPlan.concurrency })
@@ -270,16 +264,12 @@ const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { lat
 })
 
 export const run = Effect.fn("Retry.run")(function*(options: Options) {
-  const start = yield* Clock.currentTimeMillis
   const { cursor, heads, next, note, skipped } = yield* retryPlan.choose(options)
-  const [planned, refused] = yield* retryPlan.make(options, heads, start + callMillis / 2)
-  const spent = (yield* Clock.currentTimeMillis) - start
+  const plan = yield* retryPlan.make(options, heads)
+  const planned = plan.results
   if (!options.dryRun) yield* ask(planned, options)
-  const left = Math.min(callMillis - spent, yield* Deadline.left) - 2_000
-  const done = options.dryRun
-    ? { retried: [], skipped: [] }
-    : yield* carryOut(planned, options, (yield* Clock.currentTimeMillis) + left)
-  const all = [...skipped, ...refused, ...done.skipped].toSorted((a, b) => Number(a.id) - Number(b.id))
+  const done = options.dryRun ? { retried: [], skipped: [] } : yield* carryOut(planned, options)
+  const all = [...skipped, ...plan.skipped, ...done.skipped].toSorted((a, b) => Number(a.id) - Number(b.id))
   return {
     planned,
     retried: done.retried,

@@ -280,7 +280,6 @@ export const of = Effect.fn("TestBench.of")(
     const { id: reference, projectId, repairs = [], subject } = workbench
     const n8n = yield* N8nClient
     const executions = yield* Executions
-    const { progress } = yield* CallContext
     const scope = yield* Scope.Scope
     const release = yield* n8n.release
     const lookups = yield* NodeLookups.make(subject.nodes.map(({ type }) => type), release)
@@ -326,7 +325,7 @@ export const of = Effect.fn("TestBench.of")(
         (published, exit) => Exit.hasInterrupts(exit) ? removal(published) : withinDeadline(removal(published))
       ).pipe(Scope.provide(scope))
       yield* publish(published.id, subject)
-      yield* progress(1, copy.nodeCount + 3, "published")
+      yield* (yield* CallContext).progress(1, copy.nodeCount + 3, "published")
       copies.set(copy.shape, published)
       return published
     })
@@ -357,7 +356,7 @@ export const of = Effect.fn("TestBench.of")(
         : published.turn.withPermit(observed)
       published.executions.add(execution.id)
       if (!timedOut && execution.status !== "waiting") published.unfinished--
-      yield* progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
+      yield* (yield* CallContext).progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
       return {
         workflow: { id: reference, name: subject.name },
         execution: Execution.without(execution, copy.addedNodes),

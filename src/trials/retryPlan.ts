@@ -1,10 +1,11 @@
 /** Plan of a retry: which of the chosen runs are retried, and what is sent to which place. */
 import * as Cache from "effect/Cache"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Batch from "../base/Batch.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
@@ -19,6 +20,7 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { type Write, WriteGuard } from "../n8n/WriteGuard.ts"
+import { isCaller } from "../workflow/References.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { statusFilters } from "./executionWatch.ts"
 import * as live from "./live.ts"
@@ -164,6 +166,8 @@ export interface Plan {
   readonly body?: string
   /** Nodes that reached outside before the failure, or whose failed request may have arrived, and that run again. */
   readonly repeats?: ReadonlyArray<string>
+  /** Calls of sub-workflows whose recorded items n8n uses again; only of a dry run. */
+  readonly reuses?: ReadonlyArray<string>
   readonly version?: string
   readonly reference?: string
 }
@@ -178,18 +182,23 @@ export const detailed = (error: Errors.N8nError): string => Errors.inOneLine(err
 
 const skip = (id: string, reason: string) => new Skipped({ id, reason })
 
-/** Results for runs, a few at a time, and the runs that are skipped instead. */
-export const forEachRun = <A extends { readonly id: string | number }, B, R>(
+/** Results for runs, and the runs that are skipped instead, also for lack of time. */
+export const forEachRun = Effect.fnUntraced(function*<A extends { readonly id: string }, B, R>(
   all: Iterable<A>,
+  options: Batch.Options<A, Errors.N8nError | Skipped>,
   use: (each: A) => Effect.Effect<B, Errors.N8nError | Skipped, R>
-) =>
-  Effect.partition(all, (each) =>
-    Effect.mapError(use(each), (error) => {
-      if (error._tag === "Skipped") return error
-      const id = String(each.id)
-      const isGone = error._tag === "NotFoundError" && error.resourceId === id
-      return new Skipped({ id, reason: isGone ? "n8n does not have it: deleted or pruned" : detailed(error), error })
-    }), { concurrency })
+) {
+  const { done, failed, left } = yield* Batch.run(all, { concurrency, isContinued: true, ...options }, use)
+  const refused = [...failed].map(([{ id }, error]) => {
+    if (error._tag === "Skipped") return error
+    const isGone = error._tag === "NotFoundError" && error.resourceId === id
+    return new Skipped({ id, reason: isGone ? "n8n does not have it: deleted or pruned" : detailed(error), error })
+  })
+  return {
+    results: [...done.values()],
+    skipped: [...refused, ...left.map(({ id }) => skip(id, unreached))] as ReadonlyArray<Skipped>
+  }
+})
 
 export const choose = Effect.fnUntraced(function*({ runs }: Options) {
   if ("defaultLast" in runs) {
@@ -204,8 +213,12 @@ export const choose = Effect.fnUntraced(function*({ runs }: Options) {
   }
   const { executionHead } = yield* N8nClient
   const ids = [...new Set(runs)].toSorted((a, b) => Number(a) - Number(b))
-  const [heads, skipped] = yield* forEachRun(ids.map((id) => ({ id })), ({ id }) => executionHead(id))
-  return { heads, skipped, next: undefined, note: undefined, cursor: undefined }
+  const { results, skipped } = yield* forEachRun(
+    ids.map((id) => ({ id })),
+    { needs: 0 },
+    ({ id }) => executionHead(id)
+  )
+  return { heads: results, skipped, next: undefined, note: undefined, cursor: undefined }
 })
 
 /** First item of the node that started an execution, and the output that it left by. */
@@ -252,13 +265,23 @@ const outsideNodes = Effect.fnUntraced(function*(execution: Execution.Execution,
 /** Errors of a request that may have arrived although there was no answer. */
 const unanswered = /ECONNABORTED|ECONNRESET|EPIPE|E(?:SOCKET)?TIMEDOUT|time(?:d|-| )?out|\baborted\b|socket hang up/i
 
-/** Node at which n8n resumes a run; it repeats a failed request that may have arrived. */
-const resumption = Effect.fnUntraced(function*(id: string) {
+/** Node at which n8n resumes a run; it repeats a failed request that may have arrived. A dry run also reads the calls. */
+const resumption = Effect.fnUntraced(function*(id: string, dryRun: boolean) {
   const failure = Option.getOrUndefined(yield* Effect.option(Executions.use((executions) => executions.failure(id))))
   if (failure?.node === undefined) return {}
   const { description = "", httpCode = "", message, node } = failure
   const isUnanswered = unanswered.test(`${message} ${description}`) || ["408", "502", "504"].includes(httpCode)
-  return { to: `node '${Visible.label(node)}'`, ...(isUnanswered ? { repeats: [node] } : {}) }
+  const execution = dryRun
+    ? Option.getOrUndefined(yield* Effect.option(Executions.use((executions) => executions.get(id))))
+    : undefined
+  const reuses = (execution?.workflow?.nodes ?? []).flatMap(({ name, type }) =>
+    isCaller(type) && name !== node && execution?.runs.has(name) === true ? [name] : []
+  )
+  return {
+    to: `node '${Visible.label(node)}'`,
+    ...(isUnanswered ? { repeats: [node] } : {}),
+    ...(reuses.length > 0 ? { reuses } : {})
+  }
 })
 
 /** Whether n8n runs workflows with this trigger unpublished; 1.x also those that other workflows start. */
@@ -317,7 +340,7 @@ const retriedCaller = Effect.fnUntraced(function*(
 })
 
 export const make = Effect.fnUntraced(
-  function*({ force, from, latest }: Options, heads: ReadonlyArray<ExecutionHead.Listed>, end: number) {
+  function*({ dryRun, force, from, latest }: Options, heads: ReadonlyArray<ExecutionHead.Listed>) {
     const n8n = yield* N8nClient
     const read = RetryLog.RetryLog.use((log) => log.read(RetryLog.keyOf(n8n.instance)))
     const attempts = yield* from === "start" ? read : Effect.orElseSucceed(read, () => [])
@@ -328,6 +351,8 @@ export const make = Effect.fnUntraced(
     const workflowOf = yield* Cache.make({ capacity: Infinity, lookup: (id: string) => n8n.getWorkflow(id) })
     return yield* forEachRun(
       decisions,
+      // The rest of the time is for the retries.
+      { needs: (yield* Deadline.left) / 2 },
       Effect.fnUntraced(function*({ workflowId, ...decision }) {
         const { id } = decision
         if ("reason" in decision) return yield* new Skipped(decision)
@@ -346,9 +371,8 @@ export const make = Effect.fnUntraced(
           }
           const read: Write["read"] = (path, query = {}) => n8n.request("GET", path as `/${string}`, { query })
           yield* WriteGuard.use(({ check }) => check({ ...write, read }))
-          return { ...plan, way: "resume", ...yield* resumption(id) } satisfies Plan as Plan
+          return { ...plan, way: "resume", ...yield* resumption(id, dryRun) } satisfies Plan as Plan
         }
-        if ((yield* Clock.currentTimeMillis) > end) return yield* skip(id, unreached)
         const workflow = yield* Cache.get(workflowOf, workflowId).pipe(
           Effect.catchTag("NotFoundError", () => skip(id, "its workflow was deleted"))
         )

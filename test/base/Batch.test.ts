@@ -75,6 +75,29 @@ describe("Batch", () => {
       assert.notInclude(messages, "inner")
     }))
 
+  it.effect("interrupts what is still at work after its time, and counts it as left", () =>
+    Effect.gen(function*() {
+      const { done, left, stopped } = yield* within({ concurrency: 2, within: 7_000 }, 3)
+      assert.deepStrictEqual([[...done.keys()], left, stopped], [[1, 2, 3, 4], [5, 6], Batch.timeUp])
+    }))
+
+  it.effect("begins nothing without the time for it, if the call has made progress before", () =>
+    Effect.gen(function*() {
+      const { done, left } = yield* within({ needs: 100_000, isContinued: true }, 1)
+      assert.deepStrictEqual([done.size, left], [0, items])
+    }))
+
+  it.effect("grants more time after an element that took long, where progress is heard", () =>
+    Effect.gen(function*() {
+      const context = {
+        hearsProgress: true,
+        progress: () => Effect.void,
+        confirm: () => Effect.succeed("unasked" as const)
+      }
+      const { left } = yield* Effect.provideService(within({ grants: 1_000 }, 40), CallContext, context)
+      assert.deepStrictEqual(left, [])
+    }))
+
   it.effect("ends at a failure that ends it, without those that have not begun", () =>
     Effect.gen(function*() {
       const { done, failed, left, stopped } = yield* Batch.run(

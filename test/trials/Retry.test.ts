@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { CallContext } from "../../src/base/CallContext.ts"
+import * as Deadline from "../../src/base/Deadline.ts"
 import { type Obj, obj } from "../../src/base/Json.ts"
 import * as Omission from "../../src/base/Omission.ts"
 import { keyOf, RetryLog } from "../../src/executions/RetryLog.ts"
@@ -86,7 +87,7 @@ const inShop = <A, E>(
 /** More than two fields, one of them an object. */
 const result = { currency: "JPY", shop: "Kobe", receipt: { no: 7 } }
 
-const retry = (input: Obj) => hurried(tools.retryExecution.call(input))
+const retry = (input: Obj) => hurried(Deadline.bounded(tools.retryExecution.call(input), true))
 
 const ids = ["1", "2", "3"]
 
@@ -358,6 +359,41 @@ describe("a retry from the failed node", () => {
         assert.deepStrictEqual((yield* retry({ ids: ["9"], dryRun: true })).wouldRetry, [{ id: "9", to: "node 'Pay'" }])
       })
     ))
+
+  it.effect("says in a dry run which sub-workflows are not called again", () => {
+    const sub = node("Enrich", "executeWorkflow", { workflowId: { value: "sub" } })
+    const calling = workflow("shop", {
+      nodes: [...shop.nodes, sub],
+      connections: {
+        Hook: { main: [[{ node: "Enrich", type: "main", index: 0 }]] },
+        Enrich: { main: [[{ node: "Pay", type: "main", index: 0 }]] }
+      }
+    })
+    const run = {
+      ...FakeN8n.failedExecution({
+        workflow: calling,
+        id: "1",
+        startedAt,
+        node: "Pay",
+        message: "card declined",
+        items: { Hook: [requestOf(1)], Enrich: [{ no: 1 }] }
+      }) as FakeN8n.Execution,
+      mode: "webhook"
+    }
+    return inShop(
+      () =>
+        Effect.gen(function*() {
+          assert.match(
+            (yield* retry({ ids: ["1"], dryRun: true })).hint ?? "",
+            /^Not called again, .*: 'Enrich'\. A fix in a sub-workflow needs from: 'start'\.$/
+          )
+          assert.isUndefined((yield* retry({ ids: ["1"], from: "start", dryRun: true })).hint)
+          assert.isUndefined((yield* retry({ ids: ["2"], dryRun: true })).hint)
+        }),
+      {},
+      [run, failed(2)]
+    )
+  })
 
   it.effect("does not repeat a sub-workflow that its caller calls again", () => {
     const called = (id: number, by: string) => ({

@@ -114,6 +114,13 @@ const repetition = (planned: Retry.Outcome["planned"], from: string) => {
     : `Sent again though the first request may have arrived: ${nodes}.`
 }
 
+/** Sentence about the sub-workflows that a retry from the failed node does not call again. */
+const reuse = (planned: Retry.Outcome["planned"]) => {
+  const nodes = Rows.names(planned.flatMap(({ reuses }) => reuses ?? []), 5)
+  return nodes !== "" &&
+    `Not called again, its recorded items are used: ${nodes}. A fix in a sub-workflow needs from: 'start'.`
+}
+
 const many = (
   { cursor, next, note, planned, retried, skipped, unreached }: Retry.Outcome,
   input: Input
@@ -139,6 +146,7 @@ const many = (
     next: rest && Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== false)),
     hint: ItemView.joinNotes([
       note,
+      reuse(planned),
       !dryRun && repetition(planned.filter(({ id }) => retried.some((each) => each.id === id)), from),
       unreached.length > 0 && `Not reached in time: ${unreached.join(", ")}.`,
       isAfter && `Then continue with cursor '${next.cursor}'.`,

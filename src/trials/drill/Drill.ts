@@ -5,7 +5,8 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { CallContext } from "../../base/CallContext.ts"
+import * as Batch from "../../base/Batch.ts"
+import type * as Errors from "../../base/Errors.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
@@ -133,31 +134,35 @@ const undisturbedOf = Effect.fnUntraced(function*(
   ids: ReadonlyArray<string>,
   nodes: ReadonlyArray<Workflow.Node>,
   subject: TestCopy.Subject,
-  { hasTime, replay }: Replays.Replays
+  { replay }: Replays.Replays
 ) {
   const executions = yield* Executions
   const left = new Set(nodes.map(({ name }) => name))
   const runs = new Map<string, Undisturbed>()
   const faults: Array<string> = []
-  for (const execution of ids.slice(0, maxSearched)) {
-    if (left.size === 0 || !(yield* hasTime())) break
+  const search = Effect.fnUntraced(function*(execution: string) {
+    if (left.size === 0) return
     const record = yield* executions.get(execution)
     const names = nodes.filter((node) =>
       left.has(node.name) && record.runs.get(Replay.formerName(record)(node))?.every(({ error }) => error === undefined)
     )
-    if (names.length === 0) continue
+    if (names.length === 0) return
     const replayed = yield* Effect.result(replay(subject, execution))
-    if (Result.isFailure(replayed)) {
-      faults.push(replayed.failure)
-      continue
-    }
+    if (Result.isFailure(replayed)) return void faults.push(replayed.failure)
     const outcome = outcomeOf(replayed.success.result.execution)
     for (const { name } of names) {
       if (!outcome.items.has(name)) continue
       runs.set(name, { execution, outcome })
       left.delete(name)
     }
-  }
+  })
+  const { fault } = yield* Batch.run(new Set(ids.slice(0, maxSearched)), {
+    ...Replays.pace,
+    concurrency: 1,
+    isContinued: true,
+    stopIf: ({ message }: Errors.N8nError) => message
+  }, search)
+  if (fault !== undefined) return yield* fault
   const why = faults[0] ??
     `it did not run without an error in ${counted(Math.min(ids.length, maxSearched), "recorded run")}`
   return { runs, notDrilled: [...left].map((node) => ({ node, why })) }
@@ -168,7 +173,6 @@ export const drill = Effect.fn("Drill.drill")(function*(
   reference: string,
   options: Replays.Selected & { readonly timeout: number }
 ) {
-  const { progress } = yield* CallContext
   const n8n = yield* N8nClient
   const workbench = yield* TestBench.workbench(reference)
   const { subject } = workbench
@@ -190,8 +194,6 @@ export const drill = Effect.fn("Drill.drill")(function*(
   }
 
   const outcomes = new Map<string, ReturnType<typeof outcomeOn>>()
-  const left: Array<{ readonly node: string; readonly why: string }> = [...notDrilled]
-  let done = 0
   const outcomeOn = (failure: Failures.Failure, failing: Verdict.Case, execution: string) => {
     const rows: TestCopy.Replacements = new Map([[
       failing.node.name,
@@ -210,28 +212,31 @@ export const drill = Effect.fn("Drill.drill")(function*(
     outcomes.set(key, run)
     return Verdict.of(about, failing, outcome, yield* run)
   })
-  const rows = yield* Effect.forEach(nodes, (node) =>
-    Effect.gen(function*() {
-      const undisturbed = runs.get(node.name)
-      if (undisturbed === undefined) return []
-      const outputs = namesOf(node)?.length ?? 1
-      const verdicts: Array<readonly [Failures.Kind, Verdict.Verdict]> = []
-      for (const kind of Failures.kindsOf(node, about.isV1)) {
-        if (!(yield* replays.hasTime())) {
-          left.push({ node: node.name, why: "the call had no more time" })
-          break
-        }
-        const verdict = yield* Effect.result(verdictOf({ node, kind, outputs }, undisturbed))
-        if (Result.isFailure(verdict)) {
-          left.push({ node: node.name, why: `${Failures.labelOf(kind)}: ${verdict.failure}` })
-        } else if (verdict.success !== undefined) {
-          verdicts.push([kind, verdict.success])
-        }
-      }
-      done++
-      yield* progress(done, nodes.length + 1, `drilled ${done} of ${counted(nodes.length, "node")}`)
-      return rowsOf(node.name, verdicts)
-    }), { concurrency: Replays.concurrency })
+  const cases = nodes.flatMap((node) => {
+    const undisturbed = runs.get(node.name)
+    const outputs = namesOf(node)?.length ?? 1
+    return undisturbed === undefined
+      ? []
+      : Failures.kindsOf(node, about.isV1).map((kind) => ({ node, kind, outputs, undisturbed }))
+  })
+  const { done, failed, left: unreached } = yield* Batch.run(cases, {
+    ...Replays.pace,
+    isContinued: true,
+    message: (done, total) => `drilled ${done} of ${counted(total, "failure")}`
+  }, ({ undisturbed, ...failing }) => verdictOf(failing, undisturbed))
+  const left = [
+    ...notDrilled,
+    ...[...failed].map(([{ kind, node }, why]) => ({ node: node.name, why: `${Failures.labelOf(kind)}: ${why}` })),
+    ...[...new Set(unreached.map(({ node }) => node.name))].map((node) => ({ node, why: "the call had no more time" }))
+  ]
+  const rows = nodes.map((node) =>
+    rowsOf(
+      node.name,
+      [...done].flatMap(([each, verdict]) =>
+        each.node === node && verdict !== undefined ? [[each.kind, verdict] as const] : []
+      )
+    )
+  )
   const result: Drill = {
     workflow: { id: reference, name: subject.name },
     rows: inOrder(rows),

@@ -3,11 +3,12 @@
  * they recorded. Differences that the version that ran then shows too when it is replayed are ignored, and listed.
  */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import { CallContext } from "../../base/CallContext.ts"
+import * as Batch from "../../base/Batch.ts"
 import * as Errors from "../../base/Errors.ts"
 import { equals, obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import { respond } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
@@ -35,8 +36,6 @@ import {
   withMoved
 } from "./sent.ts"
 import * as Volatility from "./Volatility.ts"
-
-const learningTime = 12_000
 
 /** Number of sampled runs with the same differences. */
 const samplesOfAlike = 2
@@ -150,13 +149,24 @@ export const compare = Effect.fnUntraced(function*(
     ...yield* unseenDifferences(sending),
     ...(comparesTrigger ? yield* triggerDifferences(sending) : [])
   ]
-  const all = withoutUnknown([...differences, ...more], unknowns(sending, { result, subject }))
+  const compared = [...differences, ...more].filter(({ kind, node, path }) =>
+    kind === "unknown" || !JsonPath.covers(
+      ignore.flatMap((each) =>
+        each.node === undefined || [node, nameThen(node)].includes(each.node) ? [each.steps] : []
+      ),
+      JsonPath.parse(path) ?? []
+    )
+  )
+  // A replay starts after the trigger.
+  const isVersion = ({ node, path }: RunComparison.Difference) => node === result.trigger && path === "typeVersion"
+  const all = withoutUnknown(compared.filter((each) => !isVersion(each)), unknowns(sending, { result, subject }))
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const order = result.trigger === undefined ? caused : [result.trigger, ...caused]
   const places = new Map(order.map((name, index) => [name, index]))
   return {
     order,
     names,
+    newTriggers: compared.filter(isVersion),
     differences: all.toSorted((a, b) => (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length))
   }
 })
@@ -165,6 +175,8 @@ interface Compared extends Groups.Run {
   readonly record: Execution.Execution
   readonly replayed: Replays.Replayed
   readonly names: ReadonlyMap<string, string>
+  /** Changed versions of the trigger, of which the replay shows nothing. */
+  readonly newTriggers: ReadonlyArray<RunComparison.Difference>
   readonly base?: Volatility.Base
 }
 
@@ -243,19 +255,23 @@ const learnFrom = Effect.fnUntraced(function*(
 ) {
   let learned = Volatility.empty
   let runs = all
+  let isLate = false
   const faults = new Map<string, string>()
-  for (let round = 0; round < maxRounds; round++) {
+  for (let round = 0; round < maxRounds && !isLate; round++) {
     const samples = toSample(runs, learned).filter(({ run }) => !faults.has(run.execution))
-    if (samples.length === 0 || !(yield* replays.hasTime())) break
-    const bases = new Map<string, Volatility.Base>()
-    yield* Effect.forEach(samples, ({ isTwice, run }) =>
-      Effect.gen(function*() {
-        if (!(yield* replays.hasTime())) return
-        const base = yield* Effect.result(baseOf(run, comparison, replays, isTwice))
-        if (Result.isFailure(base)) return faults.set(run.execution, reasonOf(base.failure))
-        bases.set(run.execution, base.success)
-        learned = Volatility.learn(learned, run.differences, base.success)
-      }), { concurrency: Replays.concurrency, discard: true })
+    const { done, failed, left } = yield* Batch.run(
+      samples,
+      { ...Replays.pace, isContinued: true },
+      ({ isTwice, run }) =>
+        Effect.tap(baseOf(run, comparison, replays, isTwice), (base) =>
+          Effect.sync(() => {
+            learned = Volatility.learn(learned, run.differences, base)
+          }))
+    )
+    if (samples.length === 0) break
+    isLate = left.length > 0
+    for (const [{ run }, failure] of failed) faults.set(run.execution, reasonOf(failure))
+    const bases = new Map([...done].map(([{ run }, base]) => [run.execution, base]))
     runs = runs.map((run) => {
       const base = bases.get(run.execution)
       return base === undefined ? run : { ...run, base }
@@ -263,9 +279,9 @@ const learnFrom = Effect.fnUntraced(function*(
   }
   // Nothing can be said of runs of which there was no time to learn from one that differs alike.
   const known = new Set(runs.flatMap(({ base, differences }) => base === undefined ? [] : [signature(differences)]))
-  const isLate = ({ base, differences, execution }: Compared) =>
+  const isUnknown = ({ base, differences, execution }: Compared) =>
     base === undefined && differences.length > 0 && !faults.has(execution) && !known.has(signature(differences))
-  const late = (yield* replays.hasTime()) ? [] : runs.filter(isLate).map(({ execution }) => execution)
+  const late = isLate ? runs.filter(isUnknown).map(({ execution }) => execution) : []
   return {
     learned,
     runs: runs.filter(({ execution }) => !late.includes(execution)),
@@ -305,7 +321,6 @@ interface Comparison {
 
 /** Replays recorded runs on a workflow, by a reference of any form, and compares them with their records. */
 export const prove = Effect.fn("Proof.prove")(function*(reference: string, options: Options) {
-  const { progress } = yield* CallContext
   const executions = yield* Executions
   const workbench = yield* TestBench.workbench(reference)
   const { subject } = workbench
@@ -315,8 +330,6 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   const ids = yield* Replays.idsOf(workbench, options)
   const replays = yield* Replays.make(workbench, options)
   const notReplayed: Array<Groups.NotReplayed> = []
-  const left: Array<string> = []
-  let done = 0
 
   const replayed = Effect.fnUntraced(function*(id: string) {
     const record = yield* Effect.mapError(executions.get(id), ({ message }) => message)
@@ -334,25 +347,21 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     }
     return run
   })
-  const compared = yield* Effect.forEach(ids, (id) =>
-    Effect.gen(function*() {
-      if (!(yield* replays.hasTime(learningTime))) {
-        left.push(id)
-        return []
-      }
-      const run = yield* Effect.result(replayed(id))
-      done++
-      yield* progress(done, ids.length + 1, `replayed ${done} of ${counted(ids.length, "run")}`)
-      if (Result.isSuccess(run)) return [run.success]
-      notReplayed.push({ execution: id, why: reasonOf(run.failure) })
-      return []
-    }), { concurrency: Replays.concurrency })
+  const pace = Replays.pace
+  const { done, failed, left: unreached } = yield* Batch.run(new Set(ids), {
+    ...pace,
+    // Learning what always differs takes as long as a replay.
+    needs: 2 * pace.needs,
+    isContinued: true,
+    message: (done, total) => `replayed ${done} of ${counted(total, "run")}`
+  }, replayed)
+  for (const [execution, failure] of failed) notReplayed.push({ execution, why: reasonOf(failure) })
 
-  const { faults, late, learned, runs } = yield* learnFrom(compared.flat(), comparison, replays)
+  const { faults, late, learned, runs } = yield* learnFrom([...done.values()], comparison, replays)
+  const left = [...late, ...unreached]
   for (const why of faults) {
     notReplayed.push({ why: `The version before the change, to learn what always differs: ${why}` })
   }
-  left.unshift(...late)
   const unstable = Volatility.unstable(learned)
   const verdicts = yield* Effect.forEach(runs, (run) =>
     Effect.gen(function*() {
@@ -369,11 +378,20 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   }))
   const [newest] = runs
   const version = newest === undefined ? undefined : published ?? newest.record.workflow
-  const unseenChanges = version === undefined ? [] : yield* unexercisedChanges(
+  const unreachedChanges = version === undefined ? [] : yield* unexercisedChanges(
     version,
     subject,
     runs.map(({ names, record, replayed }) => ({ names, record, replay: replayed.result.execution }))
   )
+  const newTriggers = Rows.grouped(runs.flatMap((run) => run.newTriggers), ({ node }) => node)
+  const unseenChanges = [
+    ...unreachedChanges,
+    ...newTriggers.map(({ first: { after, before, node } }) => ({
+      node,
+      why: `typeVersion ${before ?? 1} → ${after ?? 1}: a replay starts after the trigger; ` +
+        "once it is published, test_workflow(mode: 'live') shows what it makes of a request"
+    }))
+  ]
   const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), [...unseenChanges, ...notReplayed])
   const answering = subject.nodes.flatMap(({ name, type }) => type === respond ? [name] : [])
   const sending = verdicts.filter(({ real, run: { names, record, replayed: { result } } }) => {
@@ -398,7 +416,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
         ? isUnknown ? [] : "all send and answer the same"
         : `${counted(sending.length, "run")} would be called, send or answer differently`
     ]),
-    ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no run (notReplayed)`])
+    ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no replay (notReplayed)`])
   ]
   const verdict = [result.verdict, ...notes, replays.note() ?? []].flat().join("; ")
   return { ...result, verdict, workflow: { id: reference, name: subject.name }, left, outcomes } satisfies Proof

@@ -80,29 +80,39 @@ const answering = Effect.fnUntraced(function*({ methods, name, paths }: ReturnTy
   return { name, paths, path: undefined, isSeen: true }
 })
 
+/** Elements that are asked about in a round while none of them settles. */
+const few = 4
+
 /**
- * Waits until all webhooks of workflows answer, or none does, within the time that is left of the call; returns them by
- * the workflow's id, `undefined` if there was no time to look.
+ * States of elements, asked about until each is settled, within these milliseconds and the time that is left of the
+ * call: each once, then a few in turn, and again all that are open as soon as one has settled. Without a state: those
+ * for which there was no time.
  */
-const webhooksSettle = Effect.fnUntraced(function*(workflows: ReadonlyArray<Workflow.Workflow>, isUp: boolean) {
-  const states = new Map<string, ReadonlyArray<Webhook>>()
-  const isSettled = ({ id }: Workflow.Workflow) =>
-    states.get(id)?.every(({ isSeen, path }) => !isSeen || (path !== undefined) === isUp) === true
-  const look = Effect.suspend(() =>
-    Effect.forEach(
-      workflows.filter((workflow) => !isSettled(workflow)),
-      (workflow) =>
-        Effect.map(Effect.forEach(webhooks(workflow), answering), (all) => void states.set(workflow.id, all)),
-      { concurrency: 4, discard: true }
+const settled = Effect.fnUntraced(function*<A, B, R>(
+  items: ReadonlyArray<A>,
+  look: (item: A) => Effect.Effect<B, never, R>,
+  isSettled: (state: B, item: A) => boolean,
+  millis: number
+) {
+  const states = new Map<A, B>()
+  const isOpen = (item: A) => !states.has(item) || !isSettled(states.get(item) as B, item)
+  let [open, turn] = [items, items]
+  const round = Effect.suspend(() =>
+    Effect.map(
+      Effect.forEach(turn, (item) => Effect.map(look(item), (state) => states.set(item, state)), {
+        concurrency: few,
+        discard: true
+      }),
+      () => {
+        const rest = [...open.filter((item) => !turn.includes(item)), ...turn].filter(isOpen)
+        turn = rest.length < open.length ? rest : rest.slice(0, few)
+        open = rest
+      }
     )
   )
   yield* Effect.timeoutOption(
-    Effect.repeat(look, {
-      // Those of many workflows take as many requests each time.
-      schedule: Schedule.exponential("250 millis", 1.3),
-      until: () => workflows.every(isSettled)
-    }),
-    Math.min(settlingMillis, yield* Deadline.left)
+    Effect.repeat(round, { schedule: Schedule.exponential("250 millis", 1.3), until: () => open.length === 0 }),
+    Math.min(millis, yield* Deadline.left)
   )
   return states
 })
@@ -125,21 +135,27 @@ export interface Progress {
   readonly warnings: ReadonlyArray<string>
 }
 
-/** Published workflow, as n8n answered. */
+/** Workflow that was published or unpublished, as n8n answered. */
 interface Publication {
   readonly workflow: Workflow.Workflow
+  readonly isPublished: boolean
   /** Whether another version ran before. */
   readonly replaces: boolean
   /** Whether its triggers start now, and may fail to. */
   readonly mayStart: boolean
 }
 
-/** Collects publications instead of waiting until each takes effect: {@link together} waits once for all. */
+/** Collects publications, of which {@link together} waits once for all, instead of waiting until each takes effect. */
 const Unsettled = Context.Reference<Array<Publication> | undefined>("effect-n8n-mcp/Unsettled", {
   defaultValue: () => undefined
 })
 
-const warningsOf = (all: ReadonlyArray<Webhook> | undefined): ReadonlyArray<string> => {
+const warningsOf = (isPublished: boolean, all: ReadonlyArray<Webhook> | undefined): ReadonlyArray<string> => {
+  if (!isPublished) {
+    return all?.some(({ path }) => path !== undefined) === true
+      ? ["unpublished, but n8n still answers at its webhook: it may take a few more seconds"]
+      : []
+  }
   if (all?.some(({ isSeen }) => !isSeen)) {
     return [
       "published; n8n does not answer for webhooks at this address, so whether its webhook is registered is unknown"
@@ -165,45 +181,51 @@ export const scheduleWarnings = (workflow: Workflow.Workflow, after: number) => 
     : [`published, but n8n never starts it by ${Visible.line(Rows.listed(never, 3, "; "))}`]
 }
 
-const starting = { schedule: Schedule.spaced("250 millis"), times: 10 }
+/** Milliseconds within which n8n 2.x starts the triggers of a workflow, unless it fails to. */
+const startingMillis = 2_500
 
-/** Warns if n8n 2.x, which publishes before it starts the triggers, repeatedly fails to start them: its count is 0. */
-const triggerWarnings = Effect.fnUntraced(function*({ id, nodes }: Workflow.Workflow) {
-  if (!nodes.some(isCounted)) return []
-  const n8n = yield* N8nClient
-  const count = yield* n8n.getWorkflow(id).pipe(
+/** Number of triggers that n8n has started; `undefined` if it does not say. */
+const started = ({ workflow: { id } }: Publication) =>
+  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
     Effect.map(({ active, triggerCount }) => active ? triggerCount : undefined),
-    Effect.repeat({ ...starting, until: (count) => count !== 0 }),
-    Effect.timeoutOrElse({ duration: yield* Deadline.left, orElse: () => Effect.undefined }),
     Effect.orElseSucceed(() => undefined)
   )
-  return count === 0
-    ? ["published, but n8n has not started its triggers yet, and tries again: its editor and log name the reason"]
-    : []
-})
 
 /** Waits, within the time that is left of the call, until publications have taken effect; their warnings by id. */
 const takeEffect = Effect.fnUntraced(function*(publications: ReadonlyArray<Publication>) {
-  const left = yield* Deadline.left
   // The webhooks of the previous version answer too.
-  if (publications.some(({ replaces }) => replaces)) yield* Effect.sleep(Math.min(takingOver, left))
-  const workflows = publications.map(({ workflow }) => workflow)
-  const states = yield* webhooksSettle(workflows.filter((workflow) => webhooks(workflow).length > 0), true)
-  // The count of an earlier version stays until the new one has started.
-  const triggers = yield* Effect.forEach(
-    publications,
-    ({ mayStart, workflow }) => mayStart ? triggerWarnings(workflow) : Effect.succeed([]),
-    { concurrency: 4 }
+  if (publications.some(({ replaces }) => replaces)) yield* Effect.sleep(Math.min(takingOver, yield* Deadline.left))
+  const called = publications.filter(({ workflow }) => webhooks(workflow).length > 0)
+  const answers = yield* settled(
+    called,
+    ({ workflow }) => Effect.forEach(webhooks(workflow), answering),
+    (all, { isPublished }) => all.every(({ isSeen, path }) => !isSeen || (path !== undefined) === isPublished),
+    settlingMillis
   )
-  return new Map(
-    workflows.map((workflow, index) => [
-      workflow.id,
-      [...webhooks(workflow).length > 0 ? warningsOf(states.get(workflow.id)) : [], ...triggers[index] ?? []]
-    ])
+  // n8n 2.x publishes before it starts the triggers; the count of an earlier version stays until then.
+  const counts = yield* settled(
+    publications.filter(({ mayStart, workflow }) => mayStart && workflow.nodes.some(isCounted)),
+    started,
+    (count) => count !== 0,
+    startingMillis
   )
+  return new Map(publications.map((publication) => [publication.workflow.id, [
+    ...called.includes(publication) ? warningsOf(publication.isPublished, answers.get(publication)) : [],
+    ...counts.get(publication) === 0
+      ? ["published, but n8n has not started its triggers yet, and tries again: its editor and log name the reason"]
+      : []
+  ]]))
 })
 
-/** Runs writes whose publications are waited for together, after all of them; with the warnings of these by id. */
+/** Waits until a publication has taken effect, unless {@link together} does for all; with the warnings of that. */
+const takenEffect = Effect.fnUntraced(function*(publication: Publication) {
+  const unsettled = yield* Unsettled
+  unsettled?.push(publication)
+  const warnings = unsettled === undefined ? (yield* takeEffect([publication])).get(publication.workflow.id) ?? [] : []
+  return { workflow: publication.workflow, warnings } satisfies Progress
+})
+
+/** Runs writes that publish and unpublish, and waits for all of these together at the end; with their warnings by id. */
 export const together = Effect.fnUntraced(function*<A, E, R>(writes: Effect.Effect<A, E, R>) {
   const publications: Array<Publication> = []
   const result = yield* Effect.provideService(writes, Unsettled, publications)
@@ -227,15 +249,13 @@ export const published = Effect.fnUntraced(function*(
   )
   const silent = scheduleWarnings(workflow, yield* Clock.currentTimeMillis)
   const { activeVersionId } = workflow
-  const publication: Publication = {
+  const progress = yield* takenEffect({
     workflow,
+    isPublished: true,
     replaces: before.active && typeof activeVersionId === "string" && activeVersionId !== before.activeVersionId,
     mayStart: !before.active && silent.length === 0
-  }
-  const unsettled = yield* Unsettled
-  unsettled?.push(publication)
-  const warnings = unsettled === undefined ? (yield* takeEffect([publication])).get(id) ?? [] : []
-  return { workflow, warnings: [...warnings, ...silent] } satisfies Progress
+  })
+  return { workflow, warnings: [...progress.warnings, ...silent] } satisfies Progress
 })
 
 /** Version that waits in a published workflow; n8n chooses that of another one. */
@@ -314,9 +334,9 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
   )
 })
 
+/** Unpublishes a workflow, and waits until its webhooks no longer answer. */
 export const unpublished = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
-  const answer = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))
-  yield* webhooksSettle([answer], false)
-  return answer
+  const workflow = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))
+  return yield* takenEffect({ workflow, isPublished: false, replaces: false, mayStart: false })
 })

@@ -244,8 +244,7 @@ const switched = (
     return { refused: "written, but it could not be published", step: adding(progress, checked) }
   }
   if (publish === "never" && workflow.active) {
-    const off = Effect.map(unpublished(workflow.id), (workflow): Progress => ({ ...progress, workflow }))
-    return { refused: "written, but it could not be unpublished", step: off }
+    return { refused: "written, but it could not be unpublished", step: adding(progress, unpublished(workflow.id)) }
   }
   return undefined
 }

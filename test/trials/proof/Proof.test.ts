@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Deadline from "../../../src/base/Deadline.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import type * as Workflow from "../../../src/n8n/model/Workflow.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as Proof from "../../../src/trials/proof/Proof.ts"
 import { staleReason } from "../../../src/trials/proof/Volatility.ts"
@@ -118,6 +119,61 @@ describe("a proof", () => {
       assert.deepInclude(groups[0], { node: "Hook", paths: ["parameters.path"], runs: 2 })
       assert.match(verdict, /2 runs would be called, send or answer differently$/)
     }, { seed: { workflows: [moved], executions: records("plain", 2) }, runs: running() })
+  })
+
+  describe("names places, each of which can be ignored", () => {
+    const changed = (change: (each: Workflow.Node) => Obj) => ({
+      nodes: workflow("plain").nodes.map((each) => ({ ...each, ...change(each) }))
+    })
+    const send = (url: string) => {
+      const { connections, nodes } = workflow("plain")
+      return workflow("plain", {
+        nodes: [...nodes, node("Send", "httpRequest", 4.2, { url, options: {} })],
+        connections: { ...connections, End: main("Send") }
+      })
+    }
+    const changes: Record<string, readonly [draft: Obj, then?: Obj]> = {
+      items: [workflow("without email")],
+      parameters: [
+        workflow(
+          "plain",
+          changed(({ name }) => name === "Hook" ? { parameters: { path: "elsewhere", httpMethod: "PUT" } } : {})
+        )
+      ],
+      requests: [send("https://new.example"), send("https://old.example")]
+    }
+    it.effect.each(Object.keys(changes))("of %s", (name) => {
+      const [draft, then] = changes[name] ?? [{}]
+      const seed = { workflows: [draft], executions: records("plain", 2, then as never) } as unknown as N8nApi.Seed
+      return inMemory(function*() {
+        const places = (yield* prove()).outcomes.flatMap(({ differences }) => differences)
+          .flatMap(({ node, path }) => path === "" ? [] : [{ node, path }])
+        assert.isAbove(places.length, 0)
+        for (const { node, path } of places) {
+          for (const text of [`'${node}'.${path}`, path]) {
+            const { outcomes } = yield* prove({ ignore: [text] })
+            const rest = outcomes.flatMap(({ differences }) => differences)
+            assert.isFalse(rest.some((each) => each.node === node && each.path === path), text)
+          }
+        }
+      }, { seed, runs: running() })
+    })
+  })
+
+  it.effect("says that no replay shows what another version of the trigger does, unless it is ignored", () => {
+    const draft = workflow("plain", {
+      nodes: workflow("plain").nodes.map((each) => each.name === "Hook" ? { ...each, typeVersion: 1 } : each)
+    })
+    return inMemory(function*() {
+      const { groups, notReplayed, same, verdict } = yield* prove()
+      assert.deepStrictEqual([groups, same], [[], 2])
+      assert.strictEqual(verdict, "2 same; 1 change in no replay (notReplayed)")
+      assert.match(notReplayed[0]?.why ?? "", /^typeVersion 2 → 1: a replay starts after the trigger/)
+      for (const ignore of ["typeVersion", "'Hook'.typeVersion"]) {
+        const proof = yield* prove({ ignore: [ignore] })
+        assert.deepInclude(proof, { verdict: "2 same", notReplayed: [] })
+      }
+    }, { seed: { workflows: [draft], executions: records("plain", 2) }, runs: running() })
   })
 
   it.effect("ignores what was published since the runs, and finds what the draft changes beside it", () => {

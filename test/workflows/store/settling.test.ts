@@ -2,11 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Deadline from "../../../src/base/Deadline.ts"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Sync from "../../../src/sync/Sync.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { hurried } from "../../support/clock.ts"
+import { together } from "../../../src/workflows/store/Publishing.ts"
+import * as WorkflowStore from "../../../src/workflows/store/WorkflowStore.ts"
+import { hurried, timed } from "../../support/clock.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { inMemory, inWorld, type Options } from "../../support/world.ts"
 
@@ -98,8 +101,90 @@ describe("many publications", () => {
       assert.deepInclude(done, { done: count, published: count })
       assert.match(done.warnings?.join() ?? "", /^30 workflows: published, but n8n has not registered/)
       yield* checkOrder(api)
-      assert.isAtMost(yield* asked(api), 15 * count)
+      assert.isAtMost(yield* asked(api), 3 * count)
     }, unregistered))
+
+  it.effect("are reported in the time of the call, as is their undoing, by an n8n that is slow", () =>
+    inWorld(
+      function*({ api }) {
+        const { plan = "" } = yield* hurried(tools.bulkEdit.call({ ...change, dryRun: true }))
+        const { exit, seconds } = yield* timed(Deadline.bounded(tools.bulkEdit.answer({ plan }), true))
+        assert.isBelow(seconds, Deadline.callMillis / 1_000)
+        const { done: written = 0, warnings } = (yield* exit).data
+        assert.isAtLeast(written, 4)
+        assert.include(warnings?.join(), `${written} workflows: published`)
+        yield* checkOrder(api)
+        const undone = yield* timed(Deadline.bounded(tools.workflowRestore.answer({ batch: plan }), true))
+        assert.isBelow(undone.seconds, Deadline.callMillis / 1_000)
+        assert.isAtLeast((yield* undone.exit).data.restored ?? 0, 4)
+        assert.isAtMost(yield* asked(api), 2)
+      },
+      {
+        seed,
+        before: ({ method, url }) =>
+          method === "OPTIONS"
+            ? Effect.never
+            : Effect.as(Effect.sleep(/\/workflows\/./.test(url) ? "900 millis" : 0), undefined)
+      }
+    ))
+
+  it.effect("end with one wait too, if they are undone by unpublishing", () =>
+    inMemory(
+      function*(api) {
+        const { write } = yield* WorkflowStore.WorkflowStore
+        const off = Effect.forEach(
+          ids,
+          (id) => write({ kind: "n8n", id }, {}, { operation: "deactivate_workflow", publish: "never" }),
+          { concurrency: 4 }
+        )
+        const { result, warnings } = yield* together(off)
+        assert.isFalse(result.some(({ workflow }) => workflow.active))
+        yield* checkOrder(api)
+        assert.isAtMost(yield* asked(api), 3 * count)
+        assert.strictEqual(warnings.size, count)
+        for (const each of warnings.values()) assert.match(each.join(), /^unpublished, but n8n still answers/)
+        const { data } = yield* tools.deactivateWorkflow.answer({ id: "w0" })
+        assert.isUndefined(data.warnings)
+      },
+      {
+        seed,
+        before: ({ method }) =>
+          Effect.succeed(
+            method === "OPTIONS"
+              ? new Response(null, { status: 204, headers: { "access-control-allow-methods": "OPTIONS, POST" } })
+              : undefined
+          )
+      }
+    ))
+
+  it.effect("have their triggers counted together", () =>
+    inWorld(
+      function*() {
+        const { write } = yield* WorkflowStore.WorkflowStore
+        const on = Effect.forEach(
+          ids,
+          (id) => write({ kind: "n8n", id }, {}, { operation: "activate_workflow", publish: "now" }),
+          { concurrency: 4 }
+        )
+        const { exit, seconds } = yield* timed(together(on), 50)
+        const { warnings } = yield* exit
+        assert.isBelow(seconds, 4)
+        for (const each of warnings.values()) assert.match(each.join(), /has not started its triggers yet/)
+      },
+      {
+        seed: {
+          workflows: ids.map((id) => workflow(id, [node("Time", "scheduleTrigger", 1.2)], { name: id })),
+          executions: []
+        } as unknown as N8nApi.Seed,
+        after: ({ method, url }, response) =>
+          method === "GET" && /\/workflows\/./.test(url)
+            ? Effect.map(
+              Effect.promise(() => response.json()),
+              (body) => Response.json({ ...obj(body), triggerCount: 0 })
+            )
+            : Effect.void
+      }
+    ))
 
   it.effect("cost one request each where they have taken effect", () =>
     inMemory(function*(api) {
