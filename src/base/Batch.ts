@@ -12,6 +12,8 @@ export interface Options<A, E> {
   readonly grants?: number | undefined
   /** Number of elements at work at the same time; by default one after the other. */
   readonly concurrency?: number | undefined
+  /** Whether the call has made progress before, so that not even the first elements must begin. */
+  readonly isContinued?: boolean | undefined
   /** Reason why a failure ends the batch: its element counts as left, and no other begins. */
   readonly stopIf?: ((error: E) => string | undefined) | undefined
   /** Message of the progress after an element; steps report none of their own. */
@@ -26,6 +28,8 @@ export interface Outcome<A, B, E> {
   readonly left: ReadonlyArray<A>
   /** Reason why the batch ended early. */
   readonly stopped: string | undefined
+  /** Failure that ended the batch. */
+  readonly fault: E | undefined
 }
 
 /** Reason of a batch for which there was no more time. */
@@ -33,24 +37,25 @@ export const timeUp = "time is up"
 
 /**
  * Runs a step for each of distinct elements, in order, a few at a time. Ends early if time is up, that is, if less is left than an
- * element needs or than half again as much as the longest one took, or if a failure ends it. The first element always
- * begins, so that calls that continue each other come to an end.
+ * element needs or than half again as much as the longest one took, or if a failure ends it. The first elements, as many
+ * as run at the same time, always begin, so that calls that continue each other come to an end.
  */
 export const run = Effect.fnUntraced(function*<A, B, E, R>(
   items: Iterable<A>,
-  { concurrency = 1, grants = 0, message, needs, stopIf = () => undefined }: Options<A, E>,
+  { concurrency = 1, grants = 0, isContinued = false, message, needs, stopIf = () => undefined }: Options<A, E>,
   step: (item: A, index: number) => Effect.Effect<B, E, R>
 ): Effect.fn.Return<Outcome<A, B, E>, never, R> {
   const all = [...items]
   const context = yield* CallContext
   const silent = { ...context, progress: () => Effect.void }
   const results = new Map<A, Result.Result<B, E>>()
-  let [begun, longest]: [number, number] = [0, 0]
+  let [begun, longest]: [number, number] = [isContinued ? concurrency : 0, 0]
   let stopped: string | undefined
+  let fault: E | undefined
   const one = Effect.fnUntraced(function*(item: A, index: number) {
     if (stopped !== undefined) return
     yield* Deadline.grantIfHeard(grants)
-    if (begun++ > 0 && (yield* Deadline.left) < Math.max(needs, longest * 1.5)) {
+    if (begun++ >= concurrency && (yield* Deadline.left) < Math.max(needs, longest * 1.5)) {
       stopped ??= timeUp
       return
     }
@@ -60,6 +65,7 @@ export const run = Effect.fnUntraced(function*<A, B, E, R>(
     const reason = Result.isFailure(result) ? stopIf(result.failure) : undefined
     if (reason !== undefined) {
       stopped ??= reason
+      if (Result.isFailure(result)) fault ??= result.failure
       return
     }
     results.set(item, result)
@@ -77,5 +83,5 @@ export const run = Effect.fnUntraced(function*<A, B, E, R>(
     else if (Result.isFailure(result)) failed.set(item, result.failure)
     else done.set(item, result.success)
   }
-  return { done, failed, left, stopped }
+  return { done, failed, left, stopped, fault }
 })

@@ -1,5 +1,6 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
+import * as Batch from "../base/Batch.ts"
 import { defined, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -15,17 +16,7 @@ import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
-import {
-  changedLine,
-  entryOf,
-  nonEmpty,
-  type Options,
-  type Outcome,
-  reportOf,
-  select,
-  type Step,
-  withWarnings
-} from "./report.ts"
+import { entryOf, nonEmpty, type Options, type Outcome, reportOf, select, withWarnings } from "./report.ts"
 import * as writing from "./writing.ts"
 
 /** Options of a push. */
@@ -38,7 +29,7 @@ export interface PushOptions<R = never> extends Options {
   readonly publishes?: boolean | "keep" | "new" | undefined
   readonly deletes?: boolean | undefined
   readonly dryRun?: boolean | undefined
-  readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
+  readonly onStep?: ((outcome: Outcome) => Effect.Effect<void, never, R>) | undefined
 }
 
 interface WriteTask {
@@ -51,7 +42,6 @@ interface WriteTask {
 type Task =
   | WriteTask
   | { readonly kind: "remove"; readonly item: Compare.Item; readonly remote: Compare.Remote }
-  | { readonly kind: "leave"; readonly item: Compare.Item }
 
 const operation = "sync_push"
 
@@ -65,7 +55,10 @@ const isToPublish = (item: Compare.Item, { only, publishes }: Pick<PushOptions, 
   isPublished(publishes, item) && item.remote?.awaitsPublishing === true &&
   (item.base?.unpublished === true || publishes === true && (item.remote.active || only !== undefined))
 
-const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only" | "publishes">): Task => {
+const taskOf = (
+  item: Compare.Item,
+  options: Pick<PushOptions, "deletes" | "only" | "publishes">
+): Task | undefined => {
   const { local, remote, status } = item
   const { deletes } = options
   if (status === "new here" && local !== undefined) return { kind: "write", item, local }
@@ -73,7 +66,7 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
   if (remote !== undefined && local !== undefined && isDue) return { kind: "write", item, local, remote }
   return remote !== undefined && status === "gone here" && deletes === true
     ? { kind: "remove", item, remote }
-    : { kind: "leave", item }
+    : undefined
 }
 
 const remove = Effect.fnUntraced(function*(
@@ -104,7 +97,7 @@ const follow = Effect.fnUntraced(function*(
         const now = obj(value) ?? {}
         const isAsPushed = content.hash(content.of(now, scope)) === local.hash
         if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
-        const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
+        const next = isAsPushed ? content.toFile(workflow, there, now, scope) : { ...now, id: workflow.id }
         return rewriting(next)
       },
       keepFile(operation),
@@ -192,7 +185,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     action: isDone ? isNew ? "created" as const : "updated" as const : undefined,
     changed: isNew
       ? undefined
-      : changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope)),
+      : content.changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope)),
     held: nonEmpty(held),
     published: isDone ? isLive(written) : undefined,
     notPublished: publishes && !dryRun && writing.isRefused(written, scope) ? true as const : undefined,
@@ -205,7 +198,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   })
 })
 
-const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, context: Context) {
+const perform = Effect.fnUntraced(function*(task: Task, context: Context) {
   if (task.kind !== "remove") return yield* write(task, context)
   if (context.dryRun) {
     const n8n = yield* N8nClient
@@ -218,8 +211,8 @@ const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
 })
 
 /**
- * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are never overwritten: if one
- * of them is among the pushed ones, nothing is written. An invalid file is left out, and nothing is deleted. Before each write the workflow is read
+ * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are left out, as are invalid
+ * files; nothing is deleted while a file is invalid. Before each write the workflow is read
  * again and stored as a snapshot. The state is written after each, so that an interrupted push continues where it
  * ended. Before a call's deadline it leaves the rest to the next call, which finds what was created without an answer.
  * Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
@@ -233,65 +226,56 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     if (comparison.others.length > 0 && !isRemoval) {
       return yield* noWorkflows(`'${folder.path}'`, comparison.others)
     }
-    const { items, remaining: unread } = yield* Compare.compareAll(comparison, yield* select(comparison, options), {
-      ...options,
-      isPartial: true
-    })
-    const isBlocked = unread > 0 || items.some(({ status }) => status === "both")
-    const planned = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
-    // What n8n may still be creating has the most time to arrive.
-    const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
-    const contents = new Map<string, Obj>()
-    const unrecorded = isBlocked || dryRun ?
-      [] :
-      items.flatMap(({ base, file, id, remote, status }) =>
-        status === "same" && base === undefined && id !== undefined && file !== undefined && remote !== undefined
-          ? [[id, { file, hash: remote.hash }] as const]
-          : []
-      )
-    const context: Context = { comparison, contents, dryRun, publishes, record: recorder(comparison) }
-    if (unrecorded.length > 0) {
+    const { items, read, remaining } = yield* Compare.compareAll(comparison, yield* select(comparison, options))
+    const planned = items.flatMap((item) => taskOf(item, options) ?? [])
+    const context: Context = { comparison, contents: new Map(), dryRun, publishes, record: recorder(comparison) }
+    const unrecorded = items.flatMap(({ base, file, id, remote, status }) =>
+      status === "same" && base === undefined && id !== undefined && file !== undefined && remote !== undefined
+        ? [[id, { file, hash: remote.hash }] as const]
+        : []
+    )
+    if (unrecorded.length > 0 && !dryRun) {
       yield* context.record((state) => ({
         ...state,
         workflows: { ...state.workflows, ...Object.fromEntries(unrecorded) }
       }))
     }
-    const total = tasks.filter(({ kind }) => kind !== "leave").length
-    let [count, remaining, isConnectionLost] = [0, unread, false]
-    const isLate = Compare.clocked()
-    const writes = Effect.forEach(tasks, (task) =>
-      Effect.gen(function*() {
-        if (task.kind === "leave" || isConnectionLost) return [entryOf(task.item)]
-        if (yield* isLate) {
-          remaining++
-          return []
-        }
-        const result = yield* Effect.result(perform(task, context))
-        const outcome: Outcome = result._tag === "Success"
-          ? result.success
-          : { ...entryOf(task.item), error: result.failure }
-        isConnectionLost = result._tag === "Failure" && writing.isConnectionLost(result.failure)
-        yield* onStep({ _tag: "Done", outcome, count: ++count, total })
-        return [outcome]
-      }))
-    const { result, warnings } = yield* together<
-      ReadonlyArray<ReadonlyArray<Outcome>>,
-      never,
-      Effect.Services<typeof writes>
-    >(writes)
-    const outcomes = result.flat()
+    const writes = Batch.run(
+      // What n8n may still be creating has the most time to arrive.
+      [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)],
+      {
+        ...Locals.bounds,
+        isContinued: read > 0,
+        stopIf: ({ error }: Outcome) => error && writing.lost(error),
+        message: (_, __, { item }) => item.name
+      },
+      (task) =>
+        perform(task, context).pipe(
+          Effect.mapError((error): Outcome => ({ ...entryOf(task.item), error })),
+          Effect.tap<Outcome, void, never, R>(onStep),
+          Effect.tapError(onStep)
+        )
+    )
+    const { result, warnings } = yield* together<Effect.Success<typeof writes>, never, Effect.Services<typeof writes>>(
+      writes
+    )
+    const { done, failed, fault, left } = result
+    const isLeft = new Set(left.slice(fault === undefined ? 0 : 1))
+    const results = new Map<Compare.Item, Outcome | undefined>(
+      planned.map((task) => [task.item, isLeft.has(task) ? undefined : done.get(task) ?? failed.get(task) ?? fault])
+    )
+    const outcomes = items.flatMap((item) => results.has(item) ? results.get(item) ?? [] : [entryOf(item)])
     // Only now are all there that call each other.
-    const faults = yield* ReferenceProblems.warnings([...contents.values()], !dryRun)
-    const byFile = new Map([...contents.keys()].map((file, index) => [file, faults[index] ?? []]))
-    const late = (outcome: Outcome) => [
-      ...warnings.get(outcome.id ?? "") ?? [],
-      ...byFile.get(outcome.file ?? "") ?? []
-    ]
-    for (const outcome of outcomes) {
-      if (late(outcome).length > 0) {
-        yield* onStep({ _tag: "Late", file: outcome.file ?? outcome.name, warnings: late(outcome) })
-      }
-    }
-    return reportOf<Outcome>(outcomes.map((outcome) => withWarnings(outcome, late(outcome))), remaining)
+    const faults = yield* ReferenceProblems.warnings([...context.contents.values()], !dryRun)
+    const byFile = new Map([...context.contents.keys()].map((file, index) => [file, faults[index] ?? []]))
+    return reportOf<Outcome>(
+      outcomes.map((outcome) =>
+        withWarnings(outcome, [
+          ...warnings.get(outcome.id ?? "") ?? [],
+          ...byFile.get(outcome.file ?? "") ?? []
+        ])
+      ),
+      remaining + isLeft.size
+    )
   }))
 })

@@ -12,8 +12,11 @@ import { type Outcome, type Patch, WorkflowStore } from "../workflows/store/Work
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
 
-export const isConnectionLost = (error: Errors.N8nError): boolean =>
+/** Reason why no other write is begun after this error: n8n does not answer, or takes the key no more. */
+export const lost = (error: Errors.N8nError): string | undefined =>
   Errors.statusOf(error) === 401 || Errors.isUncertain(error) && error.reason._tag !== "Status"
+    ? Errors.inOneLine(error)
+    : undefined
 
 /** Waits for a workflow that n8n may still be creating after a request whose answer was lost. */
 const arrival = { schedule: Schedule.spaced("2 seconds"), times: 5 }

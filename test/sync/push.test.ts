@@ -139,21 +139,28 @@ describe("push", () => {
       }, version))
   }
 
-  it.effect("writes nothing at all where something changed on both sides, until it is settled", () =>
-    inWorld(function*({ api, folder }) {
+  it.effect("leaves out what changed on both sides and says what did, until it is settled, and writes the others", () =>
+    inWorld(function*({ folder }) {
       const both = yield* create("Both")
       yield* create("Here")
       yield* Sync.pull(".")
       yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
       yield* edit(`${folder}/both.json`, "value: 1", "value: 3")
       yield* change(both, "4")
-      const before = yield* contents(folder)
-      const count = (yield* api.requests).length
-      const report = yield* Sync.push(".")
-      assert.isTrue(report.hasConflicts)
-      assert.deepStrictEqual(actions(report), [])
-      assert.isTrue((yield* api.requests).slice(count).every(({ method }) => method === "GET"))
-      assert.deepStrictEqual(yield* contents(folder), before)
+      const codeLine = (value: number) =>
+        "changed 'Code' (jsCode); Code: jsCode: " +
+        `"…eturn [{ json: { value: 1 } }]" → "…eturn [{ json: { value: ${value} } }]"`
+      for (const dryRun of [true, false]) {
+        const report = yield* Sync.push(".", { dryRun })
+        assert.isTrue(report.hasConflicts)
+        assert.deepStrictEqual(actions(report), [["Here", "updated"]])
+        assert.strictEqual(
+          report.entries.find(({ status }) => status === "both")?.detail,
+          `Here: ${codeLine(3)}; on n8n: ${codeLine(4)}`
+        )
+      }
+      assert.include(JSON.stringify((yield* get(both)).nodes), "value: 4")
+      assert.include((yield* contents(folder))["both.json"], "value: 3")
       const [conflict] = yield* Sync.diff(".")
       assert.deepStrictEqual(
         conflict !== undefined && "view" in conflict ? [conflict.from, conflict.view.nodes] : [],
@@ -170,7 +177,6 @@ describe("push", () => {
           }]
         ]
       )
-      assert.deepStrictEqual(actions(yield* Sync.push(".", { only: ["here.json"] })), [["Here", "updated"]])
       yield* Sync.pull(".", { resolve: "here" })
       assert.deepStrictEqual(actions(yield* Sync.push(".")), [["Both", "updated"]])
       assert.include(JSON.stringify((yield* get(both)).nodes), "value: 3")

@@ -29,7 +29,7 @@ describe("sync_push", () => {
       yield* Effect.promise(() => writeFile(`${folder}/broken.json`, "{\"nodes\": ["))
       for (const dryRun of [true, false]) {
         const answer = JSON.stringify(yield* tools.syncPush.run({ dryRun }))
-        assert.include(answer, "Invalid files are not pushed: fix them, then call again.")
+        assert.include(answer, "broken files are not pushed: fix them, then call again.")
       }
       const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
       assert.include(JSON.stringify(now.nodes), "value: 2")
