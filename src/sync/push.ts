@@ -1,6 +1,5 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
-import * as Batch from "../base/Batch.ts"
 import { defined, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -240,31 +239,17 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
         workflows: { ...state.workflows, ...Object.fromEntries(unrecorded) }
       }))
     }
-    const writes = Batch.run(
-      // What n8n may still be creating has the most time to arrive.
-      [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)],
-      {
-        ...Locals.bounds,
-        isContinued: read > 0,
-        stopIf: ({ error }: Outcome) => error && writing.lost(error),
-        message: (_, __, { item }) => item.name
-      },
-      (task) =>
-        perform(task, context).pipe(
-          Effect.mapError((error): Outcome => ({ ...entryOf(task.item), error })),
-          Effect.tap<Outcome, void, never, R>(onStep),
-          Effect.tapError(onStep)
-        )
+    // What n8n may still be creating has the most time to arrive.
+    const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
+    const { result: written, warnings } = yield* together(
+      writing.writeAll(
+        tasks,
+        { entryOf: ({ item }): Outcome => entryOf(item), isContinued: read > 0, onStep },
+        (task) => perform(task, context)
+      )
     )
-    const { result, warnings } = yield* together<Effect.Success<typeof writes>, never, Effect.Services<typeof writes>>(
-      writes
-    )
-    const { done, failed, fault, left } = result
-    const isLeft = new Set(left.slice(fault === undefined ? 0 : 1))
-    const results = new Map<Compare.Item, Outcome | undefined>(
-      planned.map((task) => [task.item, isLeft.has(task) ? undefined : done.get(task) ?? failed.get(task) ?? fault])
-    )
-    const outcomes = items.flatMap((item) => results.has(item) ? results.get(item) ?? [] : [entryOf(item)])
+    const due = new Map(planned.map((task) => [task.item, written.outcomes.get(task)]))
+    const outcomes = items.flatMap((item) => due.has(item) ? due.get(item) ?? [] : [entryOf(item)])
     // Only now are all there that call each other.
     const faults = yield* ReferenceProblems.warnings([...context.contents.values()], !dryRun)
     const byFile = new Map([...context.contents.keys()].map((file, index) => [file, faults[index] ?? []]))
@@ -275,7 +260,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
           ...byFile.get(outcome.file ?? "") ?? []
         ])
       ),
-      remaining + isLeft.size
+      remaining + written.remaining
     )
   }))
 })

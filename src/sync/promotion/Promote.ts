@@ -1,6 +1,5 @@
 /** Promotion of workflows from one n8n, or from a folder, to another n8n. */
 import * as Effect from "effect/Effect"
-import * as Batch from "../../base/Batch.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -125,21 +124,7 @@ const applied = Effect.fnUntraced(function*<R>(
   })
 
   const outcomes = new Map<string, Promotion>()
-  const bounds = {
-    ...Locals.bounds,
-    stopIf: ({ error }: Promotion) => error && writing.lost(error),
-    message: (_: number, __: number, { entry }: Task) => entry.name
-  }
-  /** Keeps the outcome of a write, failed or not. */
-  const attempt = <R>(entry: Promotion, write: Effect.Effect<Promotion, Errors.N8nError, R>) => {
-    const keep = (outcome: Promotion) => Effect.sync(() => void outcomes.set(entry.id, outcome))
-    return write.pipe(
-      Effect.mapError((error): Promotion => ({ ...entry, error })),
-      Effect.tap(keep),
-      Effect.tapError(keep)
-    )
-  }
-  const writeAll = Effect.gen(function*() {
+  const writes = Effect.gen(function*() {
     // Workflows that were matched by name and already have the content.
     for (const { current, entry } of tasks) {
       if (entry.status === "same" && current !== undefined && workflows[entry.id]?.id !== current.id) {
@@ -147,34 +132,29 @@ const applied = Effect.fnUntraced(function*<R>(
       }
     }
     const incomplete: Array<Task> = []
-    const failed = new Set<string>()
-    const first = yield* Batch.run(due(plan, publishes), bounds, (task) => {
+    const keep = (outcome: Promotion) => Effect.sync(() => void outcomes.set(outcome.id, outcome))
+    const first = yield* writing.writeAll(due(plan, publishes), {
+      entryOf: ({ entry }) => entry,
+      onStep: (outcome) => Effect.andThen(keep(outcome), onStep(outcome))
+    }, (task) => {
       const version = contentFor(task.workflow, true)
       if (version.isIncomplete) incomplete.push(task)
-      const missing = tasks.find(({ id }) => failed.has(id) && task.needs.includes(id))
-      return attempt(
-        task.entry,
-        missing === undefined ? write(task, version) : Effect.fail(
-          Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
-        )
-      ).pipe(
-        Effect.tap(onStep),
-        Effect.tapError((outcome) => {
-          failed.add(task.id)
-          return onStep(outcome)
-        })
+      const missing = tasks.find(({ id }) => outcomes.get(id)?.error !== undefined && task.needs.includes(id))
+      return missing === undefined ? write(task, version) : Effect.fail(
+        Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
       )
     })
-    // Those that are not written wait for the next promotion, and so do their callers.
-    const callers = first.stopped === undefined ? incomplete.filter(({ id }) => targetOf.has(id)) : []
-    const second = yield* Batch.run(callers, { ...bounds, isContinued: true }, (task) => {
-      const outcome = outcomes.get(task.id) ?? task.entry
-      return attempt(outcome, complete(task, targetOf.get(task.id)?.id ?? "", outcome))
-    })
-    // A write without an answer has an outcome.
-    return [first, second].reduce((sum, { fault, left }) => sum + left.length - (fault === undefined ? 0 : 1), 0)
+    // Workflows that are not written wait for the next promotion, and so do their callers.
+    const callers = first.isStopped ? [] : incomplete.filter(({ id }) => targetOf.has(id))
+    const entryOf = ({ entry, id }: Task) => outcomes.get(id) ?? entry
+    const second = yield* writing.writeAll(
+      callers,
+      { entryOf, isContinued: true, onStep: keep },
+      (task) => complete(task, targetOf.get(task.id)?.id ?? "", entryOf(task))
+    )
+    return first.remaining + second.remaining
   })
-  const { result: remaining, warnings } = yield* together(writeAll)
+  const { result: remaining, warnings } = yield* together(writes)
   const faults = yield* ReferenceProblems.warnings([...written.values()], true)
   const byId = new Map([...written.keys()].map((id, index) => [id, faults[index] ?? []]))
   const all = new Map([...outcomes].map(([id, outcome]) => [
