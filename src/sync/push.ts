@@ -180,6 +180,8 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const isDone = isNew || item.status === "same" || written.changed !== "nothing"
   return defined({
     ...entryOf(item),
+    // An earlier push without an answer has written it.
+    status: isDone || held.length > 0 ? item.status : "same" as const,
     id: dryRun ? item.id : workflow.id,
     action: isDone ? isNew ? "created" as const : "updated" as const : undefined,
     changed: isNew

@@ -69,6 +69,10 @@ const groupOf = ({ action, error, held, refused, status }: Sync.Outcome): string
 
 const keyOf = (group: string) => group.replace(/ (.)/, (_, letter: string) => letter.toUpperCase())
 
+const order = Object.keys(Output.fields)
+
+const orderOf = (entry: Sync.Outcome) => order.indexOf(keyOf(groupOf(entry)))
+
 const detailed = new Set(["updated", "held", "conflict", "broken", "failed"])
 
 export const summarize = (
@@ -92,9 +96,12 @@ export const summarize = (
       group === "new there" && !showsThere ? [] : [[keyOf(group), detailed.has(group) ? all.map(row) : names(all)]]
     )
   )
-  const warnings = entries.flatMap((entry) => (entry.warnings ?? []).map((warning) => `${label(entry)}: ${warning}`))
+  const warnings = Rows.grouped(
+    entries.flatMap((entry) => (entry.warnings ?? []).map((warning) => ({ name: label(entry), warning }))),
+    ({ warning }) => warning
+  ).map(({ first, rows }) => `${Rows.listed(rows.map(({ name }) => name), 5)}: ${first.warning}`)
   const data: typeof Output.Type = defined({
-    counts: Rows.counts(entries, groupOf),
+    counts: Rows.counts(entries.toSorted((a, b) => orderOf(a) - orderOf(b)), groupOf),
     ...groups,
     published: names(entries.filter(({ published }) => published === true)),
     notPublished: names(entries.filter(({ notPublished }) => notPublished === true)),
@@ -105,10 +112,10 @@ export const summarize = (
   return defined({ ...data, hint: ItemView.joinNotes([remaining !== undefined && rest, ...hints(data)]) })
 }
 
-export const message = ({ counts, notPublished = [], remaining }: typeof Output.Type, ja: string) => {
+export const message = ({ counts, notPublished = [], remaining }: typeof Output.Type, ja: string, isDryRun = false) => {
   const all = Object.entries(counts).map(([group, count]) => `${count} ${group}`)
   const parts = [...all, ...notPublished.length === 0 ? [] : [`${notPublished.length} refused by n8n when published`]]
-  const en = parts.join(", ") || "No workflows on either side"
+  const en = `${isDryRun ? "Dry run: " : ""}${parts.join(", ") || "No workflows on either side"}`
   return remaining === undefined
     ? { en, ja }
     : { en: `${en}; ${remaining} remain`, ja: `${ja}（残り ${remaining} 件）` }

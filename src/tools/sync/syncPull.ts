@@ -40,5 +40,5 @@ export const syncPull = Tool.make({
       remaining !== undefined && dryRun && dryRest,
       conflict && settle
     ], true),
-  message: (data) => entries.message(data, "ワークフローをファイルに取り込みました")
+  message: (data, { dryRun }) => entries.message(data, "ワークフローをファイルに取り込みました", dryRun)
 })

@@ -45,5 +45,5 @@ export const syncPush = Tool.make({
       notPublished && unpublished,
       (held ?? updated.find(({ held }) => held !== undefined)) && holding
     ]),
-  message: (data) => entries.message(data, "ファイルを n8n に反映しました")
+  message: (data, { dryRun }) => entries.message(data, "ファイルを n8n に反映しました", dryRun)
 })

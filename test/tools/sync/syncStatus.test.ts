@@ -13,7 +13,7 @@ describe("sync_status", () => {
       yield* change(id, "3")
       yield* create("Elsewhere")
       const { data, message } = yield* tools.syncStatus.run({})
-      assert.strictEqual(message, "1 new there, 1 conflict, 1 same")
+      assert.strictEqual(message, "1 conflict, 1 new there, 1 same")
       assert.deepStrictEqual(data, {
         counts: { conflict: 1, same: 1, "new there": 1 },
         conflict: [{
