@@ -290,12 +290,6 @@ export const isOpen = ({ fault, head }: Pick<Pair, "fault" | "head">) =>
 export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
 
-const versionOf = (id: string, version: string) =>
-  N8nClient.use((n8n) => n8n.workflowVersion(id, version)).pipe(
-    Effect.map((version): Obj => ({ ...version })),
-    Effect.orElseSucceed(() => undefined)
-  )
-
 /**
  * Judges a workflow that differs from its file. The version in the record or, without a record, in the file is their
  * common state: if n8n has no other one, or if one side still has its nodes, only the other side changed. A version
@@ -311,25 +305,28 @@ const judge = Effect.fnUntraced(function*(
 ) {
   const workflow = yield* whole(remote)
   const [here, there] = [yield* Locals.read(local, scope), content.of(workflow, scope)]
-  const rest = content.changedLine(content.withRest(here, there, scope), here)
+  const withTheirs = content.withRest(here, there, scope)
+  const isRestSame = equals(withTheirs, here)
   const version = base?.versionId ?? local.versionId
   if (base === undefined && version !== undefined && version === workflow.versionId) {
-    if (rest === "nothing" || (local.updatedAt ?? workflow.updatedAt) === workflow.updatedAt) {
-      return { status: "changed here" as const }
-    }
+    const isUnsaved = (local.updatedAt ?? workflow.updatedAt) === workflow.updatedAt
+    if (isRestSame || isUnsaved) return { status: "changed here" as const }
   }
-  const nodes = version === undefined ? undefined : yield* versionOf(remote.id, version)
-  const before = nodes && content.of(nodes, scope)
-  if (before === undefined) {
+  const before = version === undefined
+    ? undefined
+    : yield* Effect.option(N8nClient.use((n8n) => n8n.workflowVersion(remote.id, version)))
+  if (before === undefined || before._tag === "None") {
     return { status, detail: `${detail ?? ""} From n8n to the file: ${content.changedLine(there, here)}`.trim() }
   }
-  const [mine, theirs] = [here, there].map((now) => content.changedLine(content.withRest(before, now, scope), now))
-  if (base === undefined && rest === "nothing") {
-    if (theirs === "nothing") return { status: "changed here" as const }
-    if (mine === "nothing") return { status: "changed there" as const }
+  const nodes = content.of({ ...before.value }, scope)
+  const sides = [here, there].map((now) => ({ old: content.withRest(nodes, now, scope), now }))
+  if (base === undefined && isRestSame) {
+    const [mine, theirs] = sides.map(({ now, old }) => equals(old, now))
+    if (mine || theirs) return { status: theirs ? "changed here" as const : "changed there" as const }
   }
-  const other = rest === "nothing" ? "" : `; not in versions, from n8n to the file: ${rest}`
-  return { status, detail: `Here: ${mine}; on n8n: ${theirs}${other}` }
+  const [mine, theirs] = sides.map(({ now, old }) => content.changedLine(old, now))
+  const rest = isRestSame ? "" : `; not in versions, from n8n to the file: ${content.changedLine(withTheirs, here)}`
+  return { status, detail: `Here: ${mine}; on n8n: ${theirs}${rest}` }
 })
 
 /** Compares a pair; reads its workflow on n8n if the list does not show that it has not changed. */
@@ -350,7 +347,9 @@ export const compare = Effect.fnUntraced(function*(pair: Pair, scope: content.Sc
   if (status?.status !== "both" || local === undefined || remote === undefined) {
     return status && { ...rest, ...status, ...defined({ remote }) }
   }
-  return { ...rest, ...yield* judge({ ...rest, ...status, local, remote }, scope), remote }
+  // A file that is gone or changes meanwhile stays a conflict.
+  const judged = yield* Effect.orElseSucceed(judge({ ...rest, ...status, local, remote }, scope), () => status)
+  return { ...rest, ...judged, remote }
 })
 
 /** Items of calls with a deadline, by all that they depend on, so that the next call reads other workflows. */
