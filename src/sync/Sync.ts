@@ -18,14 +18,14 @@ export type { Extra } from "./content.ts"
 export * from "./promotion/Promote.ts"
 export { pull, type PullOptions } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
-export type { Entry, Options, Outcome, Report, Step } from "./report.ts"
+export type { Entry, Options, Outcome, Report } from "./report.ts"
 
 /** Status of each workflow; calls `GET /workflows`, and `GET /workflows/{id}` for changed ones. Writes nothing. Before a
  * call's deadline it leaves the rest to the next call. */
 export const status = Effect.fn("Sync.status")(function*(folder: string, options: Options = {}) {
   const comparison = yield* Compare.make(folder, options)
   const pairs = yield* select(comparison, options)
-  const { items, remaining } = yield* Compare.compareAll(comparison, pairs, { ...options, isPartial: true })
+  const { items, remaining } = yield* Compare.compareAll(comparison, pairs)
   return reportOf(items.map(entryOf), remaining)
 })
 

@@ -1,8 +1,10 @@
 /** Comparison of a folder with n8n. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Batch from "../base/Batch.ts"
 import * as Deadline from "../base/Deadline.ts"
+import * as Errors from "../base/Errors.ts"
+import { sha256 } from "../base/Hash.ts"
 import { defined, equals, type Obj } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
@@ -83,35 +85,6 @@ export interface Options {
   readonly splitsCode?: boolean | undefined
   /** `extract` holds from now on; `allow` moves the values back into the files. Default: as before. */
   readonly secrets?: Secrets | undefined
-  /** Reports the number of changed workflows that were read, and their total. */
-  readonly onRead?: ((count: number, total: number) => Effect.Effect<void>) | undefined
-}
-
-/** Milliseconds that must be left to begin another workflow, and for what follows the last. */
-const leastTime = 8_000
-
-/** Milliseconds granted for each workflow to a caller that receives progress. */
-const patience = 45_000
-
-export const isLate = Effect.andThen(
-  Deadline.grantIfHeard(patience),
-  Effect.map(Deadline.left, (left) => left < leastTime)
-)
-
-/**
- * Makes an effect to run before each of several writes, one after another: whether the call has less time left than the
- * slowest of them took, and half of that. The first is never late.
- */
-export const clocked = () => {
-  let [begun, longest] = [0, 0]
-  return Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
-    if (begun > 0) longest = Math.max(longest, now - begun)
-    yield* Deadline.grantIfHeard(patience)
-    const isLate = begun > 0 && (yield* Deadline.left) < Math.max(leastTime, longest * 1.5)
-    begun = now
-    return isLate
-  })
 }
 
 /** Common state of n8n and a file from now on. */
@@ -314,10 +287,53 @@ const statusOf = (
 export const isOpen = ({ fault, head }: Pick<Pair, "fault" | "head">) =>
   fault === undefined && head !== undefined && head.hash === undefined
 
+export const whole = (remote: Remote) =>
+  remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
+
+/**
+ * Judges a workflow that differs from its file. The version in the record or, without a record, in the file is their
+ * common state: if n8n has no other one, or if one side still has its nodes, only the other side changed. A version
+ * does not cover settings, name and tags: that they differ is a change of the file, unless the file's `updatedAt` shows
+ * that n8n has saved the workflow since.
+ */
+const judge = Effect.fnUntraced(function*(
+  { base, detail, local, remote, status }: Pick<Item, "base" | "detail" | "status"> & {
+    readonly local: Locals.Local
+    readonly remote: Remote
+  },
+  scope: content.Scope
+) {
+  const workflow = yield* whole(remote)
+  const [here, there] = [yield* Locals.read(local, scope), content.of(workflow, scope)]
+  const withTheirs = content.withRest(here, there, scope)
+  const isRestSame = equals(withTheirs, here)
+  const version = base?.versionId ?? local.versionId
+  if (base === undefined && version !== undefined && version === workflow.versionId) {
+    const isUnsaved = (local.updatedAt ?? workflow.updatedAt) === workflow.updatedAt
+    if (isRestSame || isUnsaved) return { status: "changed here" as const }
+  }
+  const before = version === undefined
+    ? undefined
+    : yield* Effect.option(N8nClient.use((n8n) => n8n.workflowVersion(remote.id, version)))
+  if (before === undefined || before._tag === "None") {
+    return { status, detail: `${detail ?? ""} From n8n to the file: ${content.changedLine(there, here)}`.trim() }
+  }
+  const nodes = content.of({ ...before.value }, scope)
+  const sides = [here, there].map((now) => ({ old: content.withRest(nodes, now, scope), now }))
+  if (base === undefined && isRestSame) {
+    const [mine, theirs] = sides.map(({ now, old }) => equals(old, now))
+    if (mine || theirs) return { status: theirs ? "changed here" as const : "changed there" as const }
+  }
+  const [mine, theirs] = sides.map(({ now, old }) => content.changedLine(old, now))
+  const rest = isRestSame ? "" : `; not in versions, from n8n to the file: ${content.changedLine(withTheirs, here)}`
+  return { status, detail: `Here: ${mine}; on n8n: ${theirs}${rest}` }
+})
+
 /** Compares a pair; reads its workflow on n8n if the list does not show that it has not changed. */
 export const compare = Effect.fnUntraced(function*(pair: Pair, scope: content.Scope, readsNew: boolean) {
   const { fault, head, ...rest } = pair
-  const isNew = pair.local === undefined && pair.base === undefined
+  const { local } = pair
+  const isNew = local === undefined && pair.base === undefined
   const remote = head === undefined || fault !== undefined
     ? undefined
     : head.hash !== undefined || isNew && !readsNew
@@ -328,51 +344,66 @@ export const compare = Effect.fnUntraced(function*(pair: Pair, scope: content.Sc
       Effect.catchTag("NotFoundError", () => Effect.undefined)
     )
   const status = statusOf(pair, remote, scope)
-  return status && { ...rest, ...status, ...defined({ remote }) }
+  if (status?.status !== "both" || local === undefined || remote === undefined) {
+    return status && { ...rest, ...status, ...defined({ remote }) }
+  }
+  // A file that is gone or changes meanwhile stays a conflict.
+  const judged = yield* Effect.orElseSucceed(judge({ ...rest, ...status, local, remote }, scope), () => status)
+  return { ...rest, ...judged, remote }
 })
 
-/** Hashes of workflows that calls with a deadline have read, so that the next call reads others. */
-const hashes = new WeakMap<object, Map<string, string>>()
+/** Items of calls with a deadline, by all that they depend on, so that the next call reads other workflows. */
+const items = new WeakMap<object, Map<string, Item>>()
 
-const maxHashes = 20_000
+const maxItems = 20_000
 
-/** Compares pairs, and drops the workflows that it reads. With `isPartial`, it ends before the call's deadline. */
-export const compareAll = Effect.fnUntraced(function*(
-  { scope }: Comparison,
-  pairs: ReadonlyArray<Pair>,
-  { isPartial = false, onRead = () => Effect.void }: Pick<Options, "onRead"> & { readonly isPartial?: boolean } = {}
-) {
-  const n8n = yield* N8nClient
-  const isBounded = isPartial && scope.extras.length === 0 && (yield* Deadline.left) < Infinity
-  const known = hashes.get(n8n) ?? new Map<string, string>()
-  if (isBounded) hashes.set(n8n, known)
-  if (known.size > maxHashes) known.clear()
-  const all = pairs.map((pair): Pair => {
-    const { head, local } = pair
-    const hash = isBounded && head !== undefined && local?.nodeIds === undefined && pair.base?.pushing === undefined
-      ? known.get(`${head.id} ${head.mark}`)
-      : undefined
-    return head === undefined || hash === undefined ? pair : { ...pair, head: { hash, ...head } }
-  })
-  const isRead = (pair: Pair) => isOpen(pair) && (pair.local !== undefined || pair.base !== undefined)
-  const total = all.filter(isRead).length
-  let [begun, count, remaining] = [0, 0, 0]
-  const items = yield* Effect.forEach(all, (pair) =>
-    Effect.gen(function*() {
-      if (!isRead(pair)) return yield* compare(pair, scope, false)
-      if (remaining > 0 || isPartial && begun++ >= Locals.concurrency && (yield* isLate)) return void remaining++
-      const item = yield* compare(pair, scope, false)
-      yield* onRead(++count, total)
-      if (item?.remote === undefined) return item
-      const { workflow: _, ...remote } = item.remote
-      if (isBounded) known.set(`${remote.id} ${remote.mark}`, remote.hash)
-      return { ...item, remote }
-    }), { concurrency: Locals.concurrency })
-  return { items: items.flatMap((item) => item ?? []), remaining }
+const itemsOf = Effect.map(N8nClient, (n8n) => {
+  const known = items.get(n8n) ?? new Map<string, Item>()
+  items.set(n8n, known)
+  if (known.size > maxItems) known.clear()
+  return known
 })
 
-export const whole = (remote: Remote) =>
-  remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
+/** Options of a batch that reads workflows. */
+export const reading: Batch.Options<unknown, Errors.N8nError> = {
+  ...Locals.bounds,
+  concurrency: Locals.concurrency,
+  stopIf: Errors.inOneLine,
+  message: (done, total) => `Read ${done} of ${total} workflows`
+}
+
+/** Compares pairs, and drops the workflows that it reads; with the number of those that it read, and that are left. */
+export const compareAll = Effect.fnUntraced(function*({ scope }: Comparison, pairs: ReadonlyArray<Pair>) {
+  const isBounded = scope.extras.length === 0 && (yield* Deadline.left) < Infinity
+  const earlier = isBounded ? yield* itemsOf : undefined
+  const keyOf = ({ base, head, local }: Pair) => sha256(JSON.stringify([head?.id, head?.mark, local, base]))
+  const results = new Map<Pair, Item | undefined>()
+  const unread: Array<Pair> = []
+  for (const pair of pairs) {
+    const isRead = isOpen(pair) && (pair.local !== undefined || pair.base !== undefined)
+    const item = isRead ? earlier?.get(keyOf(pair)) : yield* compare(pair, scope, false)
+    if (isRead && item === undefined) unread.push(pair)
+    else results.set(pair, item)
+  }
+  const { done, fault, left } = yield* Batch.run(
+    unread,
+    reading,
+    (pair) =>
+      Effect.map(compare(pair, scope, false), (item) => {
+        if (item?.remote === undefined) return item
+        const { workflow: _, ...remote } = item.remote
+        const light: Item = { ...item, remote }
+        earlier?.set(keyOf(pair), light)
+        return light
+      })
+  )
+  if (fault !== undefined) return yield* Effect.fail(fault)
+  return {
+    items: pairs.flatMap((pair) => results.get(pair) ?? done.get(pair) ?? []),
+    read: done.size,
+    remaining: left.length
+  }
+})
 
 /** Options for a workflow's file: which of its parts are in files beside it. */
 export const partOptions = Effect.fnUntraced(function*({ code, secrets }: Comparison, workflow: Obj) {

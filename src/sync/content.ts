@@ -1,7 +1,9 @@
 /** Synced content of a workflow: equal on n8n and in a file, whatever the order of keys. Pure. */
 import { sha256 } from "../base/Hash.ts"
 import { arr, equals, isEmpty, mapValues, type Obj, obj, own } from "../base/Json.ts"
-import { isVersioned, tagNames } from "../n8n/model/Workflow.ts"
+import { redact } from "../base/Redact.ts"
+import { isVersioned, tagNames, type Workflow } from "../n8n/model/Workflow.ts"
+import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import { cleared } from "../workflows/store/Outcome.ts"
 
 /** Parts that are synced only on request. */
@@ -88,8 +90,12 @@ const inOrderOf = (old: unknown, value: unknown): unknown => {
 const inFile = (content: Obj, key: string) =>
   key === "tags" ? arr(content[key]).map((name) => ({ name })) : content[key]
 
-/** JSON of a file with this content and id; everything else in the file stays in its place. */
-export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Scope): Obj => {
+/** Keys of a file that name what n8n has saved: a version in a file is that of its nodes. */
+const stamps = new Set(["id", "versionId", "updatedAt"])
+
+/** JSON of a file with this content of a workflow; everything else in the file stays in its place. */
+export const toFile = (workflow: Workflow, content: Obj, old: Obj | undefined, scope: Scope): Obj => {
+  const { id } = workflow
   const keys = keysOf(scope)
   if (old === undefined) {
     return {
@@ -99,7 +105,7 @@ export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Sc
   }
   const before = of(old, scope)
   const own = Object.entries(old).flatMap(([key, value]): ReadonlyArray<[string, unknown]> => {
-    if (key === "id") return [[key, id]]
+    if (stamps.has(key)) return [[key, workflow[key] ?? value]]
     if (!keys.includes(key) || equals(before[key], content[key])) return [[key, value]]
     return Object.hasOwn(content, key) ? [[key, inOrderOf(value, inFile(content, key))]] : []
   })
@@ -130,3 +136,9 @@ export const withRest = (nodes: Obj, rest: Obj, scope: Scope): Obj =>
       return value === undefined ? [] : [[key, value]]
     })
   )
+
+/** Summary of the changes in one line, without secrets. */
+export const changedLine = (before: Obj, after: Obj): string => {
+  const clean = WorkflowDiff.summary(redact(before), redact(after))
+  return clean === "nothing" ? WorkflowDiff.line(WorkflowDiff.make(before, after)) : clean
+}

@@ -99,6 +99,9 @@ export interface Local {
   readonly id?: string
   readonly name: string
   readonly hash: string
+  /** n8n's version and time that the file names, if it is not this program's. */
+  readonly versionId?: string
+  readonly updatedAt?: string
   readonly hasSecrets: boolean
   readonly beside: ReadonlyArray<string>
   readonly nodeIds?: ReadonlyArray<unknown>
@@ -114,8 +117,11 @@ export interface Fault {
   readonly ids?: ReadonlySet<string>
 }
 
-/** Number of workflows that are read and written at a time; a call begins at least as many, however late it is. */
+/** Number of workflows that are read and written at a time. */
 export const concurrency = 8
+
+/** Time that a workflow of a batch needs, and that it is granted. */
+export const bounds = { needs: 8_000, grants: 45_000 }
 
 export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
 
@@ -181,6 +187,8 @@ export const readAll = Effect.fnUntraced(function*(
         id,
         name,
         hash: content.hash(ours),
+        versionId: str(workflow["versionId"]),
+        updatedAt: str(workflow["updatedAt"]),
         hasSecrets,
         beside: [...beside?.files.keys() ?? []].map((each) => `${parent}${each}`),
         nodeIds: creating.includes(`${whole}${at}`) ? nodeIds(ours) : undefined,

@@ -1,8 +1,9 @@
 /** Writes n8n's changes into a folder. */
-import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
+import * as Semaphore from "effect/Semaphore"
+import * as Batch from "../base/Batch.ts"
 import type * as Errors from "../base/Errors.ts"
 import { defined, obj } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
@@ -13,7 +14,7 @@ import { keepFile } from "../workflows/store/Snapshots.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
-import { changedLine, entryOf, nonEmpty, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
+import { entryOf, nonEmpty, type Options, type Outcome, reportOf, select } from "./report.ts"
 
 /** Options of a pull. */
 export interface PullOptions<R = never> extends Options {
@@ -22,7 +23,9 @@ export interface PullOptions<R = never> extends Options {
   /** Side that wins conflicts: `there` writes n8n's state into the file, also one that is gone; `here` lets a push write the file. */
   readonly resolve?: "here" | "there" | undefined
   readonly dryRun?: boolean | undefined
-  readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
+  /** Hears of the literal secrets in a file before it is written. */
+  readonly onSecrets?: ((file: string, warnings: ReadonlyArray<string>) => Effect.Effect<void, never, R>) | undefined
+  readonly onStep?: ((outcome: Outcome) => Effect.Effect<void, never, R>) | undefined
 }
 
 /** Entry of the state; `undefined` removes it. */
@@ -44,8 +47,6 @@ type Task =
   )
 
 const operation = "sync_pull"
-
-const batchSize = 32
 
 const saveEvery = 250
 
@@ -107,7 +108,7 @@ const writeFile = Effect.fnUntraced(function*(
   const there = content.of(workflow, scope)
   const options = yield* Compare.partOptions(comparison, workflow)
   if (local === undefined) {
-    const text = JSON.stringify(content.toFile(workflow.id, there, undefined, scope), null, 2)
+    const text = JSON.stringify(content.toFile(workflow, there, undefined, scope), null, 2)
     yield* files.create(`${folder.path}/${file}`, `${text}\n`, options)
     return
   }
@@ -117,7 +118,7 @@ const writeFile = Effect.fnUntraced(function*(
       const now = obj(value) ?? {}
       return Effect.andThen(
         Locals.unchanged(`File '${file}'`, now, local.hash, scope),
-        rewriting(content.toFile(workflow.id, there, now, scope))
+        rewriting(content.toFile(workflow, there, now, scope))
       )
     },
     keepFile(operation),
@@ -143,7 +144,7 @@ const write = Effect.fnUntraced(function*(
     id: workflow.id,
     file,
     action: item.local === undefined ? "created" as const : "updated" as const,
-    changed: before && changedLine(before, content.of(workflow, scope)),
+    changed: before && content.changedLine(before, content.of(workflow, scope)),
     warnings: nonEmpty(warnings)
   })
 })
@@ -175,16 +176,14 @@ const perform = Effect.fnUntraced(function*(comparison: Compare.Comparison, task
   return { outcome: isResolved ? { ...entry, action: "kept" as const } : entry, base }
 })
 
-const isWritten = ({ kind }: Task) => kind !== "leave" && kind !== "refuse"
-
 /**
  * Writes new and changed workflows of n8n into the folder, and leaves those that changed on both sides. They are read
- * and written in batches, and the state is saved after each: before a call's deadline it leaves the rest to the next
- * call. A file is stored as a snapshot before it changes, and keeps its layout and its other content. An interrupted
- * pull leaves whole files, and the next one continues.
+ * and written a few at a time, and the state is saved now and then: before a call's deadline it leaves the rest to the
+ * next call. A file is stored as a snapshot before it changes, and keeps its layout and its other content. An
+ * interrupted pull leaves whole files, and the next one continues.
  */
 export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string, options: PullOptions<R> = {}) {
-  const { dryRun = false, onRead = () => Effect.void, onStep = () => Effect.void } = options
+  const { dryRun = false, onSecrets = () => Effect.void, onStep = () => Effect.void } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
@@ -192,50 +191,36 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
     const pairs = yield* select(comparison, options)
     let { state, stateText } = comparison
     const noted = new Map<string, Locals.Base | undefined>()
-    const save = Effect.gen(function*() {
+    const turn = yield* Semaphore.make(1)
+    const save = turn.withPermit(Effect.gen(function*() {
       if (dryRun) return
       const workflows = Record.filter({ ...state.workflows, ...Object.fromEntries(noted) }, Predicate.isNotUndefined)
       state = { ...state, workflows }
-      stateText = yield* Locals.writeState(folder, state, stateText)
       noted.clear()
-    })
+      stateText = yield* Locals.writeState(folder, state, stateText)
+    }))
     const nameOf = yield* folder.namer(Object.values(state.workflows).map(({ file }) => file))
-    const outcomes: Array<Outcome> = []
-    const toRead = pairs.filter(Compare.isOpen).length
-    let [begun, count, read, remaining] = [0, 0, 0, 0]
-    for (const batch of Arr.chunksOf(pairs, batchSize)) {
-      const named = batch.map((pair) => [pair, pair.file ?? nameOf(pair.name)] as const)
-      const planned = yield* Effect.forEach(named, ([pair, file]) =>
-        Effect.gen(function*() {
-          const takesTime = movesParts(options) || Compare.isOpen(pair)
-          const canWait = takesTime && begun++ >= Locals.concurrency
-          if (remaining > 0 || canWait && (yield* Compare.isLate)) return void remaining++
-          const item = yield* Compare.compare(pair, scope, true)
-          const task = item && (yield* plan(comparison, item, file, options))
-          if (Compare.isOpen(pair)) yield* onRead(++read, toRead)
-          return task
-        }), { concurrency: Locals.concurrency })
-      const tasks = planned.flatMap((task) => task ?? [])
-      for (const task of tasks) {
-        if (task.kind !== "write" && task.kind !== "refuse" || task.warnings.length === 0) continue
-        yield* onStep({ _tag: "Secrets", file: task.file, warnings: task.warnings })
-      }
-      // What is not read yet may have to be written.
-      const total = count + tasks.filter(isWritten).length + toRead - read
-      const done = yield* Effect.forEach(tasks, (task) =>
-        Effect.gen(function*() {
-          const performed: { readonly outcome: Outcome; readonly base?: Noted | undefined } = yield* Effect.catch(
-            perform(comparison, task, dryRun),
-            (error) => Effect.succeed({ outcome: { ...entryOf(task.item), error } })
-          )
-          if (isWritten(task)) yield* onStep({ _tag: "Done", outcome: performed.outcome, count: ++count, total })
-          return performed
-        }), { concurrency: Locals.concurrency })
-      outcomes.push(...done.map(({ outcome }) => outcome))
-      for (const { base } of done) if (base !== undefined) noted.set(...base)
+    const files = new Map(pairs.map((pair) => [pair, pair.file ?? nameOf(pair.name)]))
+    const outcomes = new Map<Compare.Pair, Outcome>()
+    const one = Effect.fnUntraced(function*(pair: Compare.Pair) {
+      const item = yield* Compare.compare(pair, scope, true)
+      if (item === undefined) return
+      const task = yield* plan(comparison, item, files.get(pair) ?? "", options)
+      if ("warnings" in task && task.warnings.length > 0) yield* onSecrets(task.file, task.warnings)
+      const { base, outcome }: { readonly outcome: Outcome; readonly base?: Noted | undefined } = yield* Effect.catch(
+        perform(comparison, task, dryRun),
+        (error) => Effect.succeed({ outcome: { ...entryOf(item), error } })
+      )
+      outcomes.set(pair, outcome)
+      if (task.kind === "write" || task.kind === "remove") yield* onStep(outcome)
+      if (base !== undefined) noted.set(...base)
       if (noted.size >= saveEvery) yield* save
-    }
+    })
+    const takesTime = (pair: Compare.Pair) => movesParts(options) || Compare.isOpen(pair)
+    yield* Effect.forEach(pairs.filter((pair) => !takesTime(pair)), one, { concurrency: Locals.concurrency })
+    const { fault, left } = yield* Batch.run(pairs.filter(takesTime), Compare.reading, one)
     yield* save
-    return reportOf(outcomes, remaining)
+    if (fault !== undefined) return yield* Effect.fail(fault)
+    return reportOf(pairs.flatMap((pair) => outcomes.get(pair) ?? []), left.length)
   }))
 })

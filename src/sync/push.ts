@@ -15,17 +15,7 @@ import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
-import {
-  changedLine,
-  entryOf,
-  nonEmpty,
-  type Options,
-  type Outcome,
-  reportOf,
-  select,
-  type Step,
-  withWarnings
-} from "./report.ts"
+import { entryOf, nonEmpty, type Options, type Outcome, reportOf, select, withWarnings } from "./report.ts"
 import * as writing from "./writing.ts"
 
 /** Options of a push. */
@@ -38,7 +28,7 @@ export interface PushOptions<R = never> extends Options {
   readonly publishes?: boolean | "keep" | "new" | undefined
   readonly deletes?: boolean | undefined
   readonly dryRun?: boolean | undefined
-  readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
+  readonly onStep?: ((outcome: Outcome) => Effect.Effect<void, never, R>) | undefined
 }
 
 interface WriteTask {
@@ -51,7 +41,6 @@ interface WriteTask {
 type Task =
   | WriteTask
   | { readonly kind: "remove"; readonly item: Compare.Item; readonly remote: Compare.Remote }
-  | { readonly kind: "leave"; readonly item: Compare.Item }
 
 const operation = "sync_push"
 
@@ -65,7 +54,10 @@ const isToPublish = (item: Compare.Item, { only, publishes }: Pick<PushOptions, 
   isPublished(publishes, item) && item.remote?.awaitsPublishing === true &&
   (item.base?.unpublished === true || publishes === true && (item.remote.active || only !== undefined))
 
-const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only" | "publishes">): Task => {
+const taskOf = (
+  item: Compare.Item,
+  options: Pick<PushOptions, "deletes" | "only" | "publishes">
+): Task | undefined => {
   const { local, remote, status } = item
   const { deletes } = options
   if (status === "new here" && local !== undefined) return { kind: "write", item, local }
@@ -73,7 +65,7 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
   if (remote !== undefined && local !== undefined && isDue) return { kind: "write", item, local, remote }
   return remote !== undefined && status === "gone here" && deletes === true
     ? { kind: "remove", item, remote }
-    : { kind: "leave", item }
+    : undefined
 }
 
 const remove = Effect.fnUntraced(function*(
@@ -104,7 +96,7 @@ const follow = Effect.fnUntraced(function*(
         const now = obj(value) ?? {}
         const isAsPushed = content.hash(content.of(now, scope)) === local.hash
         if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
-        const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
+        const next = isAsPushed ? content.toFile(workflow, there, now, scope) : { ...now, id: workflow.id }
         return rewriting(next)
       },
       keepFile(operation),
@@ -188,11 +180,13 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const isDone = isNew || item.status === "same" || written.changed !== "nothing"
   return defined({
     ...entryOf(item),
+    // An earlier push without an answer has written it.
+    status: isDone || held.length > 0 ? item.status : "same" as const,
     id: dryRun ? item.id : workflow.id,
     action: isDone ? isNew ? "created" as const : "updated" as const : undefined,
     changed: isNew
       ? undefined
-      : changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope)),
+      : content.changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope)),
     held: nonEmpty(held),
     published: isDone ? isLive(written) : undefined,
     notPublished: publishes && !dryRun && writing.isRefused(written, scope) ? true as const : undefined,
@@ -205,7 +199,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   })
 })
 
-const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, context: Context) {
+const perform = Effect.fnUntraced(function*(task: Task, context: Context) {
   if (task.kind !== "remove") return yield* write(task, context)
   if (context.dryRun) {
     const n8n = yield* N8nClient
@@ -218,8 +212,8 @@ const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind:
 })
 
 /**
- * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are never overwritten: if one
- * of them is among the pushed ones, nothing is written. An invalid file is left out, and nothing is deleted. Before each write the workflow is read
+ * Writes new and changed files of the folder to n8n. Workflows that changed on both sides are left out, as are invalid
+ * files; nothing is deleted while a file is invalid. Before each write the workflow is read
  * again and stored as a snapshot. The state is written after each, so that an interrupted push continues where it
  * ended. Before a call's deadline it leaves the rest to the next call, which finds what was created without an answer.
  * Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
@@ -233,65 +227,42 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     if (comparison.others.length > 0 && !isRemoval) {
       return yield* noWorkflows(`'${folder.path}'`, comparison.others)
     }
-    const { items, remaining: unread } = yield* Compare.compareAll(comparison, yield* select(comparison, options), {
-      ...options,
-      isPartial: true
-    })
-    const isBlocked = unread > 0 || items.some(({ status }) => status === "both")
-    const planned = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
-    // What n8n may still be creating has the most time to arrive.
-    const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
-    const contents = new Map<string, Obj>()
-    const unrecorded = isBlocked || dryRun ?
-      [] :
-      items.flatMap(({ base, file, id, remote, status }) =>
-        status === "same" && base === undefined && id !== undefined && file !== undefined && remote !== undefined
-          ? [[id, { file, hash: remote.hash }] as const]
-          : []
-      )
-    const context: Context = { comparison, contents, dryRun, publishes, record: recorder(comparison) }
-    if (unrecorded.length > 0) {
+    const { items, read, remaining } = yield* Compare.compareAll(comparison, yield* select(comparison, options))
+    const planned = items.flatMap((item) => taskOf(item, options) ?? [])
+    const context: Context = { comparison, contents: new Map(), dryRun, publishes, record: recorder(comparison) }
+    const unrecorded = items.flatMap(({ base, file, id, remote, status }) =>
+      status === "same" && base === undefined && id !== undefined && file !== undefined && remote !== undefined
+        ? [[id, { file, hash: remote.hash }] as const]
+        : []
+    )
+    if (unrecorded.length > 0 && !dryRun) {
       yield* context.record((state) => ({
         ...state,
         workflows: { ...state.workflows, ...Object.fromEntries(unrecorded) }
       }))
     }
-    const total = tasks.filter(({ kind }) => kind !== "leave").length
-    let [count, remaining, isConnectionLost] = [0, unread, false]
-    const isLate = Compare.clocked()
-    const writes = Effect.forEach(tasks, (task) =>
-      Effect.gen(function*() {
-        if (task.kind === "leave" || isConnectionLost) return [entryOf(task.item)]
-        if (yield* isLate) {
-          remaining++
-          return []
-        }
-        const result = yield* Effect.result(perform(task, context))
-        const outcome: Outcome = result._tag === "Success"
-          ? result.success
-          : { ...entryOf(task.item), error: result.failure }
-        isConnectionLost = result._tag === "Failure" && writing.isConnectionLost(result.failure)
-        yield* onStep({ _tag: "Done", outcome, count: ++count, total })
-        return [outcome]
-      }))
-    const { result, warnings } = yield* together<
-      ReadonlyArray<ReadonlyArray<Outcome>>,
-      never,
-      Effect.Services<typeof writes>
-    >(writes)
-    const outcomes = result.flat()
+    // What n8n may still be creating has the most time to arrive.
+    const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
+    const { result: written, warnings } = yield* together(
+      writing.writeAll(
+        tasks,
+        { entryOf: ({ item }): Outcome => entryOf(item), isContinued: read > 0, onStep },
+        (task) => perform(task, context)
+      )
+    )
+    const due = new Map(planned.map((task) => [task.item, written.outcomes.get(task)]))
+    const outcomes = items.flatMap((item) => due.has(item) ? due.get(item) ?? [] : [entryOf(item)])
     // Only now are all there that call each other.
-    const faults = yield* ReferenceProblems.warnings([...contents.values()], !dryRun)
-    const byFile = new Map([...contents.keys()].map((file, index) => [file, faults[index] ?? []]))
-    const late = (outcome: Outcome) => [
-      ...warnings.get(outcome.id ?? "") ?? [],
-      ...byFile.get(outcome.file ?? "") ?? []
-    ]
-    for (const outcome of outcomes) {
-      if (late(outcome).length > 0) {
-        yield* onStep({ _tag: "Late", file: outcome.file ?? outcome.name, warnings: late(outcome) })
-      }
-    }
-    return reportOf<Outcome>(outcomes.map((outcome) => withWarnings(outcome, late(outcome))), remaining)
+    const faults = yield* ReferenceProblems.warnings([...context.contents.values()], !dryRun)
+    const byFile = new Map([...context.contents.keys()].map((file, index) => [file, faults[index] ?? []]))
+    return reportOf<Outcome>(
+      outcomes.map((outcome) =>
+        withWarnings(outcome, [
+          ...warnings.get(outcome.id ?? "") ?? [],
+          ...byFile.get(outcome.file ?? "") ?? []
+        ])
+      ),
+      remaining + written.remaining
+    )
   }))
 })

@@ -1,13 +1,11 @@
 /** Reports of a sync. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
-import { defined, type Obj } from "../base/Json.ts"
+import { defined } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
-import { redact } from "../base/Redact.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Links from "../n8n/Links.ts"
 import * as NameSearch from "../n8n/model/NameSearch.ts"
-import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import type * as Compare from "./comparison.ts"
 
 /** One workflow of the folder or of n8n. */
@@ -58,12 +56,6 @@ export interface Report<A extends Entry = Entry> {
   /** Whether a file is not a workflow, or an action or a publication failed. */
   readonly hasErrors: boolean
 }
-
-/** Progress of a sync. */
-export type Step =
-  /** Literal secrets before they are written into a file, or warnings that are known after all writes. */
-  | { readonly _tag: "Secrets" | "Late"; readonly file: string; readonly warnings: ReadonlyArray<string> }
-  | { readonly _tag: "Done"; readonly outcome: Outcome; readonly count: number; readonly total: number }
 
 /** Options of every sync. */
 export interface Options extends Compare.Options {
@@ -126,9 +118,3 @@ export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action" | "n
     status === "invalid" || error !== undefined || notPublished === true
   )
 })
-
-/** Summary of the changes in one line, without secrets. */
-export const changedLine = (before: Obj, after: Obj): string => {
-  const clean = WorkflowDiff.summary(redact(before), redact(after))
-  return clean === "nothing" ? WorkflowDiff.line(WorkflowDiff.make(before, after)) : clean
-}

@@ -1,6 +1,7 @@
 /** Writes contents to n8n. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import * as Batch from "../base/Batch.ts"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -12,8 +13,46 @@ import { type Outcome, type Patch, WorkflowStore } from "../workflows/store/Work
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
 
-export const isConnectionLost = (error: Errors.N8nError): boolean =>
+/** Reason why no other write is begun after this error: n8n does not answer, or takes the key no more. */
+const lost = (error: Errors.N8nError): string | undefined =>
   Errors.statusOf(error) === 401 || Errors.isUncertain(error) && error.reason._tag !== "Status"
+    ? Errors.inOneLine(error)
+    : undefined
+
+/**
+ * Writes one workflow after another within the time of the call, as long as n8n answers. Each that was begun has an
+ * outcome, reported by `onStep`: a write without an answer, too.
+ */
+export const writeAll = Effect.fnUntraced(function*<
+  A,
+  B extends { readonly name: string; readonly error?: Errors.N8nError },
+  R,
+  R2
+>(
+  tasks: ReadonlyArray<A>,
+  { entryOf, isContinued, onStep }: {
+    readonly entryOf: (task: A) => B
+    readonly isContinued?: boolean
+    readonly onStep: (outcome: B) => Effect.Effect<void, never, R2>
+  },
+  write: (task: A) => Effect.Effect<B, Errors.N8nError, R>
+) {
+  const outcomes = new Map<A, B>()
+  const { stopped } = yield* Batch.run(tasks, {
+    ...Locals.bounds,
+    isContinued,
+    stopIf: lost,
+    message: (_, __, task) => entryOf(task).name
+  }, (task) =>
+    Effect.gen(function*() {
+      const result = yield* Effect.result(write(task))
+      const outcome = result._tag === "Success" ? result.success : { ...entryOf(task), error: result.failure }
+      outcomes.set(task, outcome)
+      yield* onStep(outcome)
+      return yield* Effect.fromResult(result)
+    }))
+  return { outcomes, remaining: tasks.length - outcomes.size, isStopped: stopped !== undefined }
+})
 
 /** Waits for a workflow that n8n may still be creating after a request whose answer was lost. */
 const arrival = { schedule: Schedule.spaced("2 seconds"), times: 5 }

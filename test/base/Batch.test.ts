@@ -53,6 +53,14 @@ describe("Batch", () => {
       assert.deepStrictEqual([...(yield* within({ needs: 100_000 }, 1)).done.keys()], [1])
     }))
 
+  it.effect("begins as many as run at a time however little time is left, and none in a call that has done something", () =>
+    Effect.gen(function*() {
+      const few = { needs: 100_000, concurrency: 2 }
+      assert.deepStrictEqual([...(yield* within(few, 1)).done.keys()], [1, 2])
+      const { left, stopped } = yield* within({ ...few, isContinued: true }, 1)
+      assert.deepStrictEqual([left, stopped], [items, Batch.timeUp])
+    }))
+
   it.effect("takes more time where progress is heard, and reports that of its elements only", () =>
     Effect.gen(function*() {
       const messages: Array<string> = []
@@ -100,12 +108,12 @@ describe("Batch", () => {
 
   it.effect("ends at a failure that ends it, without those that have not begun", () =>
     Effect.gen(function*() {
-      const { done, failed, left, stopped } = yield* Batch.run(
+      const { done, failed, fault, left, stopped } = yield* Batch.run(
         items,
         { needs: 0, stopIf: (error: string) => error === "gone" ? "n8n is gone" : undefined },
         (item) => item === 2 ? Effect.fail("refused") : item === 4 ? Effect.fail("gone") : Effect.succeed(item)
       )
       assert.deepStrictEqual([[...done.keys()], [...failed.keys()], left], [[1, 3], [2], [4, 5, 6]])
-      assert.strictEqual(stopped, "n8n is gone")
+      assert.deepStrictEqual([stopped, fault], ["n8n is gone", "gone"])
     }))
 })

@@ -345,7 +345,11 @@ export const paths: ReadonlyArray<Path> = [
     prepare: pulled,
     ready: edited,
     call: ({ folder, id }) =>
-      Effect.map(answer(tools.syncPush, { folder, only: [id] }), ({ entries }) => outcomeOf(arr(entries))),
+      Effect.map(answer(tools.syncPush, { folder, only: [id] }), (said) => {
+        const [row = {}] = [said["updated"], said["held"]].flatMap(arr).map(obj)
+        const [fault] = [said["failed"], said["conflict"], said["broken"]].flatMap(arr).map(obj)
+        return { changed: row["detail"], held: row["held"], warnings: said["warnings"], error: fault?.["detail"] }
+      }),
     publish: pushPublished
   },
   {

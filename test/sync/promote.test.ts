@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
@@ -11,6 +12,7 @@ import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { hurried } from "../support/clock.ts"
 import { main, node } from "../support/workflows.ts"
 import { clientOf, inWorld, type Needs } from "../support/world.ts"
+import { slow } from "./workflows.ts"
 
 const trigger = node("Start", "scheduleTrigger", 1.2, { rule: { interval: [{}] } })
 
@@ -85,13 +87,16 @@ const between = <A, E>(
       options?: Partial<Sync.PromoteOptions>
     ) => ReturnType<typeof Sync.promote<never>>
   }) => Effect.Effect<A, E, Needs | FileSystem.FileSystem>,
-  { target: seedOfTarget = production, ...options }: N8nApi.Options & { readonly target?: N8nApi.Seed } = {}
+  { target: seedOfTarget = production, through = (client) => client, ...options }: N8nApi.Options & {
+    readonly target?: N8nApi.Seed
+    readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient
+  } = {}
 ) =>
   inWorld(({ folder }) =>
     Effect.gen(function*() {
       const from = yield* N8nClient.N8nClient
       const target = yield* N8nApi.make(seedOfTarget, options)
-      const context = yield* Layer.build(clientOf(target.client, { host: "production.test" }))
+      const context = yield* Layer.build(clientOf(through(target.client), { host: "production.test" }))
       const to = Context.get(context, N8nClient.N8nClient)
       const promote = (more: Partial<Sync.PromoteOptions> = {}) => Sync.promote(".", { from, to, bindings, ...more })
       return yield* use({ from, to, target, folder, promote })
@@ -301,6 +306,31 @@ describe("promote", () => {
       }), {
       after: ({ method }) =>
         Effect.sync(() => loses && method === "POST" ? Response.json({ message: "lost" }, { status: 502 }) : undefined)
+    })
+  })
+
+  it.effect("stops at a write without an answer, and finds what arrives later", () => {
+    let isStuck = true
+    return between(({ promote, target }) =>
+      Effect.gen(function*() {
+        const first = yield* hurried(promote())
+        assert.deepStrictEqual([first.hasErrors, first.remaining], [true, 2])
+        assert.deepStrictEqual(yield* target.workflows, [])
+        const second = yield* hurried(promote())
+        assert.deepStrictEqual(second.entries.map(({ action, error }) => action ?? error?.message), [
+          "created",
+          "created",
+          "created"
+        ])
+        assert.deepStrictEqual((yield* target.workflows).map(({ name }) => name).toSorted(), ["Alarm", "Main", "Sub"])
+        assert.deepStrictEqual((yield* promote()).entries.map(({ status }) => status), ["same", "same", "same"])
+      }), {
+      through: slow(({ method }) => {
+        if (method !== "POST" || !isStuck) return 0
+        isStuck = false
+        // It is given up after 30 s.
+        return 33_000
+      })
     })
   })
 

@@ -5,6 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as PlatformError from "effect/PlatformError"
+import * as TestClock from "effect/testing/TestClock"
 import { arr } from "../../src/base/Json.ts"
 import * as Workflow from "../../src/n8n/model/Workflow.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
@@ -139,21 +140,28 @@ describe("push", () => {
       }, version))
   }
 
-  it.effect("writes nothing at all where something changed on both sides, until it is settled", () =>
-    inWorld(function*({ api, folder }) {
+  it.effect("leaves out what changed on both sides and says what did, until it is settled, and writes the others", () =>
+    inWorld(function*({ folder }) {
       const both = yield* create("Both")
       yield* create("Here")
       yield* Sync.pull(".")
       yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
       yield* edit(`${folder}/both.json`, "value: 1", "value: 3")
       yield* change(both, "4")
-      const before = yield* contents(folder)
-      const count = (yield* api.requests).length
-      const report = yield* Sync.push(".")
-      assert.isTrue(report.hasConflicts)
-      assert.deepStrictEqual(actions(report), [])
-      assert.isTrue((yield* api.requests).slice(count).every(({ method }) => method === "GET"))
-      assert.deepStrictEqual(yield* contents(folder), before)
+      const codeLine = (value: number) =>
+        "changed 'Code' (jsCode); Code: jsCode: " +
+        `"…eturn [{ json: { value: 1 } }]" → "…eturn [{ json: { value: ${value} } }]"`
+      for (const dryRun of [true, false]) {
+        const report = yield* Sync.push(".", { dryRun })
+        assert.isTrue(report.hasConflicts)
+        assert.deepStrictEqual(actions(report), [["Here", "updated"]])
+        assert.strictEqual(
+          report.entries.find(({ status }) => status === "both")?.detail,
+          `Here: ${codeLine(3)}; on n8n: ${codeLine(4)}`
+        )
+      }
+      assert.include(JSON.stringify((yield* get(both)).nodes), "value: 4")
+      assert.include((yield* contents(folder))["both.json"], "value: 3")
       const [conflict] = yield* Sync.diff(".")
       assert.deepStrictEqual(
         conflict !== undefined && "view" in conflict ? [conflict.from, conflict.view.nodes] : [],
@@ -170,12 +178,74 @@ describe("push", () => {
           }]
         ]
       )
-      assert.deepStrictEqual(actions(yield* Sync.push(".", { only: ["here.json"] })), [["Here", "updated"]])
       yield* Sync.pull(".", { resolve: "here" })
       assert.deepStrictEqual(actions(yield* Sync.push(".")), [["Both", "updated"]])
       assert.include(JSON.stringify((yield* get(both)).nodes), "value: 3")
       assert.isTrue((yield* Sync.status(".")).isSame)
     }))
+
+  describe("from a fresh checkout, without a record,", () => {
+    /** Writes a workflow as n8n exports it into a file, with these changes. */
+    const exported = Effect.fnUntraced(function*(folder: string, id: string, changes: (text: string) => string) {
+      const workflow = yield* get(id)
+      const text = changes(JSON.stringify({ ...body("A"), ...workflow, id }))
+      yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/a.json`, text))
+    })
+    const valued = (value: number) => (text: string) => text.replace("value: 1", `value: ${value}`)
+    const zoned = (text: string) => text.replace("\"settings\":{", "\"settings\":{\"timezone\":\"Asia/Tokyo\",")
+    const statuses = Effect.map(Sync.status("."), ({ entries }) => entries.map(({ status }) => status))
+    const rename = (id: string) =>
+      Effect.gen(function*() {
+        yield* TestClock.adjust("1 second")
+        const n8n = yield* N8nClient
+        const { connections, nodes } = yield* n8n.getWorkflow(id)
+        yield* n8n.putWorkflow(id, { name: "Renamed", nodes, connections, settings: { executionOrder: "v1" } })
+      })
+
+    for (
+      const [title, changes, there, status] of [
+        ["only the file changed", valued(2), undefined, "changed here"],
+        ["only the settings of the file changed", zoned, undefined, "changed here"],
+        ["the file changed, and n8n's name did", valued(2), "name", "both"],
+        [
+          "the file changed, and n8n's name did, which it cannot tell",
+          (text: string) => valued(2)(text).replace("\"updatedAt\"", "\"createdAt\""),
+          "name",
+          "changed here"
+        ],
+        ["only n8n changed", (text: string) => text, "nodes", "changed there"],
+        ["both changed", valued(2), "nodes", "both"],
+        ["n8n has the earlier nodes again", valued(2), "again", "changed here"],
+        [
+          "n8n does not know the version",
+          (text: string) => text.replace(/("versionId":")[^"]*/, "$1gone"),
+          "nodes",
+          "both"
+        ]
+      ] as const
+    ) {
+      it.effect(`a file with n8n's version is judged by it: ${title}`, () =>
+        inWorld(function*({ folder }) {
+          const id = yield* create("A")
+          yield* exported(folder, id, changes)
+          if (there === "name") yield* rename(id)
+          if (there === "nodes" || there === "again") yield* change(id, "7")
+          if (there === "again") yield* change(id, "1")
+          assert.deepStrictEqual(yield* statuses, [status])
+          const { hasConflicts } = yield* Sync.push(".")
+          assert.strictEqual(hasConflicts, status === "both")
+          const pushed = status === "changed here"
+          assert.deepStrictEqual(yield* statuses, [pushed ? "same" : status])
+          if (!pushed) return
+          // The file names the version that it is now a copy of.
+          const { updatedAt, versionId } = yield* get(id)
+          assert.deepInclude(yield* json(`${folder}/a.json`), {
+            versionId,
+            ...title.includes("cannot") ? {} : { updatedAt }
+          })
+        }))
+    }
+  })
 
   it.live("publishes again what it writes, but no draft that waits in a workflow that it leaves alone", () =>
     inWorld(function*({ api, folder }) {

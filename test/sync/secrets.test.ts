@@ -58,10 +58,10 @@ describe("literal secrets", () => {
     inWorld(function*({ folder }) {
       const { id } = yield* made
       yield* create("Plain")
-      const steps: Array<Sync.Step> = []
+      const steps: Array<unknown> = []
       const report = yield* Sync.pull(".", {
         secrets: "refuse",
-        onStep: (step) => Effect.sync(() => steps.push(step))
+        onSecrets: (...step) => Effect.sync(() => steps.push(step))
       })
       assert.deepStrictEqual(outcomes(report), ["refused", "created"])
       assert.isTrue(report.hasSecrets)

@@ -1,6 +1,9 @@
 /** Workflows and files for syncing a folder with n8n. */
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import { type Obj, obj } from "../../src/base/Json.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
@@ -52,3 +55,11 @@ export const edit = (file: string, from: string, to: string) =>
   FileSystem.FileSystem.use((fs) =>
     Effect.flatMap(fs.readFileString(file), (text) => fs.writeFileString(file, text.replace(from, to)))
   )
+
+/** A proxy that passes a write on after a while, even if its sender no longer waits. */
+export const slow =
+  (millis: (request: HttpClientRequest.HttpClientRequest) => number) => (client: HttpClient.HttpClient) =>
+    HttpClient.transform(client, (answer, request) => {
+      const delay = request.method === "GET" ? 0 : millis(request)
+      return delay === 0 ? answer : Effect.flatMap(Effect.forkDetach(Effect.delay(answer, delay)), Fiber.join)
+    })

@@ -62,7 +62,8 @@ describe("optional arguments", () => {
         "search_execution.text": "the text null is searched",
         "retry_execution.ids": "an empty choice is not all",
         "sync_pull.only": "an empty choice is not all",
-        "sync_push.only": "an empty choice is not all"
+        "sync_push.only": "an empty choice is not all",
+        "sync_status.only": "an empty choice is not all"
       }
     )
   })

@@ -110,11 +110,9 @@ describe("an n8n that refuses deprecated nodes", () => {
       yield* edit(`${folder}/w1.json`, "return items", "return []")
       yield* edit(`${folder}/w2.json`, "https://old", "https://new")
       const answer = yield* tools.syncPush.call({ folder: "." })
-      assert.deepStrictEqual(answer.entries.map(({ action, name }) => [name, action]), [["w1", undefined], [
-        "w2",
-        "updated"
-      ]])
-      assert.include(answer.entries[0]?.error, "{op: 'upgrade', node: '古い関数'}")
+      assert.deepStrictEqual(answer.updated?.map(({ name }) => name), ["w2"])
+      assert.deepStrictEqual(answer.failed?.map(({ name }) => name), ["w1"])
+      assert.include(answer.failed?.[0]?.detail, "{op: 'upgrade', node: '古い関数'}")
       const [w1, w2] = yield* api.workflows
       assert.include(JSON.stringify(w1?.nodes), "return items")
       assert.include(JSON.stringify(w2?.nodes), "https://new")

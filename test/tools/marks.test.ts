@@ -81,6 +81,7 @@ const options: Options = {
       other,
       ...numbers(30).map((index) => ({
         ...chain(`w${index}`, "old.example"),
+        name: `w${index} ${"long ".repeat(30)}`,
         nodes: big.nodes.slice(0, 3),
         connections: {}
       }))
@@ -103,7 +104,7 @@ const calls: ReadonlyArray<readonly [string, Obj]> = [
   ["workflow_load", { workflowIdOrPath: "big.json" }],
   ["workflow_list", {}],
   ["node_get", { types: ["n8n-nodes-base.httpRequest", "n8n-nodes-base.slack", "n8n-nodes-base.googleSheets"] }],
-  ["sync_status", {}],
+  ["sync_status", { show: "there" }],
   ["test_workflow", { workflowId: "big" }]
 ]
 

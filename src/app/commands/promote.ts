@@ -3,7 +3,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { resolve } from "node:path"
-import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -14,6 +13,7 @@ import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { command, exit, name, printMarked as print, report, warn } from "./root.ts"
+import { hearing, steps } from "./sync.ts"
 
 const readBindings = ConfigFile.reader("The bindings", Sync.Bindings)
 
@@ -78,7 +78,7 @@ export const promote = command(
         )
       }
       const clientOf = ({ client }: Upstreams.Upstream) => Effect.map(Layer.build(client), Context.get(N8nClient))
-      const printed = new Map<string, number>()
+      const { finish, onStep } = steps<Sync.Promotion>(json, SyncReport.promotionLine)
       const promotion = yield* Effect.gen(function*() {
         return yield* Sync.promote(".", {
           from: source === "folder" ? source : yield* clientOf(source),
@@ -90,12 +90,10 @@ export const promote = command(
           overwrites,
           publishes,
           dryRun,
-          onStep: ({ count, outcome, total }) => {
-            printed.set(outcome.id, outcome.warnings?.length ?? 0)
-            return json ? Effect.void : print(`[${count}/${total}] ${SyncReport.promotionLine(outcome)}`)
-          }
+          onStep
         })
-      }).pipe(Effect.scoped, Effect.provide(ToolContext.layerOf(options, target, () => [absolute])))
+      }).pipe(hearing, Effect.scoped, Effect.provide(ToolContext.layerOf(options, target, () => [absolute])))
+      yield* dryRun ? Effect.void : finish(promotion.entries)
       yield* report(json, SyncReport.json(promotion), () => [
         ...promotion.entries.flatMap((entry) =>
           dryRun && entry.action !== undefined
@@ -107,12 +105,6 @@ export const promote = command(
         ...promotion.obstacles.map(SyncReport.obstacleLine),
         SyncReport.promotionSummary(promotion, dryRun)
       ], print)
-      for (const { id, name, warnings = [] } of json || dryRun ? [] : promotion.entries) {
-        // Those that are known after all writes.
-        for (const warning of warnings.slice(printed.get(id) ?? warnings.length)) {
-          yield* warn(`${Visible.label(name, 200)}: ${Visible.label(warning, 400)}`)
-        }
-      }
       if (promotion.hasConflicts && !json) {
         yield* warn(
           `${name}: changes made on '${to}' since the last promotion are not overwritten: bring them back to ${

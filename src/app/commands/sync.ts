@@ -4,6 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { resolve } from "node:path"
+import { CallContext, type Service as CallContextService } from "../../base/CallContext.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Options from "../config/Options.ts"
@@ -28,12 +29,18 @@ const amongChanged = (folder: string, ref: string | undefined) =>
 
 const optionsOf = ({ only, pinned, staticData }: Command.Command.Config.Infer<typeof scope>): Sync.Options => ({
   only,
-  onRead: (count, total) => showLine(count === total ? "" : `Read ${count} of ${total} workflows`),
   extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
 })
 
 const conclude = (report: Sync.Report, isDifferent: boolean) =>
   report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
+
+/** Shows the progress of a command on the terminal. */
+export const hearing = Effect.updateService(CallContext, (context): CallContextService => ({
+  ...context,
+  progress: (done, total, message) =>
+    showLine(done === total ? "" : `${done} of ${total}: ${Visible.label(message, 80)}`)
+}))
 
 const inFolder = Effect.fnUntraced(function*<A, E, R>(
   options: Options.Options,
@@ -53,29 +60,29 @@ const inFolder = Effect.fnUntraced(function*<A, E, R>(
   } else if (isMissing) {
     return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
   }
-  return yield* Effect.provide(run, ToolContext.layer(options, () => [absolute]))
+  return yield* Effect.provide(hearing(run), ToolContext.layer(options, () => [absolute]))
 }, Effect.scoped)
 
-/** Prints steps immediately: warnings about secrets on stderr, once, and each workflow on stdout. */
-const onStep = (json: boolean, isDryRun: boolean) => {
+/** Prints each workflow when it is done, and afterwards the warnings that were not known then, on stderr. */
+export const steps = <A extends Sync.Outcome | Sync.Promotion>(json: boolean, lineOf: (outcome: A) => string) => {
   const reported = new Set<string>()
-  return (step: Sync.Step) => {
-    if (step._tag !== "Done") {
-      for (const warning of step.warnings) reported.add(warning)
-      return Effect.forEach(
-        step.warnings,
-        (warning) => warn(`${Visible.label(step.file, 200)}: ${Visible.label(warning, 400)}`),
-        { discard: true }
-      )
-    }
-    const { warnings = [], ...outcome } = step.outcome
-    const rest = { ...outcome, warnings: warnings.filter((warning) => !reported.has(warning)) }
-    return json
-      ? Effect.void
-      : Effect.andThen(
-        showLine(""),
-        print(`[${step.count}/${step.total}] ${SyncReport.outcomeLine(rest, isDryRun)}`)
-      )
+  const onSecrets = (file: string, warnings: ReadonlyArray<string> = []) =>
+    Effect.forEach(warnings.filter((warning) => !reported.has(`${file}\0${warning}`)), (warning) => {
+      reported.add(`${file}\0${warning}`)
+      return warn(`${Visible.label(file, 200)}: ${Visible.label(warning, 400)}`)
+    }, { discard: true })
+  const placeOf = (outcome: Sync.Outcome | Sync.Promotion) => "file" in outcome && outcome.file || outcome.name
+  return {
+    onSecrets,
+    onStep: (outcome: A) => {
+      const warnings = outcome.warnings?.filter((warning) => !reported.has(`${placeOf(outcome)}\0${warning}`))
+      for (const warning of warnings ?? []) reported.add(`${placeOf(outcome)}\0${warning}`)
+      return json
+        ? Effect.void
+        : Effect.andThen(showLine(""), print(lineOf({ ...outcome, ...warnings && { warnings } })))
+    },
+    finish: (entries: ReadonlyArray<A>) =>
+      Effect.forEach(json ? [] : entries, (entry) => onSecrets(placeOf(entry), entry.warnings), { discard: true })
   }
 }
 
@@ -128,20 +135,14 @@ export const pull = command(
     )
   },
   Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, secrets, splitsCode, ...scope }, options) {
+    const { finish, ...heard } = steps<Sync.Outcome>(json, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
     const result = yield* inFolder(
       options,
       folder,
-      Sync.pull(".", {
-        ...optionsOf(scope),
-        deletes,
-        dryRun,
-        resolve,
-        secrets,
-        splitsCode,
-        onStep: onStep(json, dryRun)
-      }),
+      Sync.pull(".", { ...optionsOf(scope), deletes, dryRun, resolve, secrets, splitsCode, ...heard }),
       dryRun ? "pretend" : "create"
     )
+    yield* finish(result.entries)
     yield* printReport(result, json, dryRun)
     if (result.hasConflicts && !json) {
       yield* warn(
@@ -185,6 +186,7 @@ export const push = command(
   },
   Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...scope }, options) {
     const among = yield* amongChanged(folder, fromGit)
+    const { finish, onStep } = steps<Sync.Outcome>(json, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
     const result = yield* inFolder(
       options,
       folder,
@@ -196,16 +198,17 @@ export const push = command(
           deletes,
           dryRun,
           publishes,
-          onStep: onStep(json, dryRun)
+          onStep
         })
       )
     )
+    yield* finish(result.entries)
     yield* printReport(result, json, dryRun)
     if (result.hasConflicts && !json) {
       const ids = result.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
       yield* printDifferences(yield* inFolder(options, folder, Sync.diff(".", { ...optionsOf(scope), only: ids })))
       yield* warn(
-        `${name}: nothing was pushed: changes on both sides are never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
+        `${name}: what changed on both sides was left out, and is never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
       )
     }
     const hasInvalid = result.entries.some(({ status }) => status === "invalid")

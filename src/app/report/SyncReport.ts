@@ -82,12 +82,14 @@ const words = (entry: Sync.Outcome) =>
 
 const dry = (isDryRun: boolean) => isDryRun ? "Nothing was written; without --dry-run: " : ""
 
-export const summary = ({ entries }: Sync.Report<Sync.Outcome>, isDryRun = false): string =>
+const rest = (remaining: number | undefined) => remaining === undefined ? "" : `; ${remaining} left: run it again`
+
+export const summary = ({ entries, remaining }: Sync.Report<Sync.Outcome>, isDryRun = false): string =>
   dry(isDryRun) + tally(
     entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
     words,
     "No workflows on either side"
-  )
+  ) + rest(remaining)
 
 export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome> | Sync.PromotionReport) => ({
   ...rest,
@@ -107,14 +109,14 @@ export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string 
     node === undefined ? "" : `, '${Visible.label(node, 80)}'`
   }: ${Visible.label(reason, 400)}`
 
-export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport, isDryRun: boolean): string =>
+export const promotionSummary = ({ entries, obstacles, remaining }: Sync.PromotionReport, isDryRun: boolean): string =>
   [
     dry(isDryRun) + tally(
       entries,
       ({ action, blocked, error, status }) =>
         error === undefined ? blocked === true ? "blocked" : action ?? status : "failed",
       "No workflows to promote"
-    ),
+    ) + rest(remaining),
     ...(obstacles.length === 0 ? [] : [counted(obstacles.length, "obstacle")])
   ].join("; ")
 

@@ -10,7 +10,7 @@ import { isLive } from "../../workflows/store/Outcome.ts"
 import { together } from "../../workflows/store/Publishing.ts"
 import type { Outcome } from "../../workflows/store/WorkflowStore.ts"
 import * as content from "../content.ts"
-import { hostOf } from "../locals.ts"
+import * as Locals from "../locals.ts"
 import { nonEmpty, withWarnings } from "../report.ts"
 import * as writing from "../writing.ts"
 import { type Facts, type Plan, planOf, readFacts, refuse, type Task, withTargetSettings } from "./plan.ts"
@@ -61,7 +61,7 @@ const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
 
 const applied = Effect.fnUntraced(function*<R>(
   { onStep = () => Effect.void, publishes = false, to }: PromoteOptions<R>,
-  { scope }: Facts,
+  { scope, targets }: Facts,
   plan: Plan,
   folder: WorkflowFolder,
   { others, route }: Effect.Success<ReturnType<typeof readRecord>>
@@ -90,13 +90,17 @@ const applied = Effect.fnUntraced(function*<R>(
   const write = Effect.fnUntraced(
     function*({ current, entry }: Task, { isIncomplete, target }: ReturnType<Plan["contentFor"]>) {
       const isPublished = publishes && !isIncomplete
-      if (current === undefined) yield* record(entry.id, begun)
-      const outcome = current === undefined
+      // An earlier promotion may have got no answer, and n8n may still be creating the workflow.
+      const existing = current === undefined && workflows[entry.id]?.id === begun.id
+        ? yield* writing.begun(target, (id) => targets.some((each) => each.id === id))
+        : current
+      if (existing === undefined) yield* record(entry.id, begun)
+      const outcome = existing === undefined
         ? yield* writing.create(isIncomplete ? withoutErrorWorkflow(target) : target, {
           operation,
           publishes: isPublished
         })
-        : yield* update(current, target, isPublished)
+        : yield* update(existing, target, isPublished)
       const { warnings, workflow } = outcome
       targetOf.set(entry.id, workflow)
       written.set(entry.id, workflow)
@@ -120,60 +124,47 @@ const applied = Effect.fnUntraced(function*<R>(
   })
 
   const outcomes = new Map<string, Promotion>()
-  const writeAll = Effect.gen(function*() {
+  const writes = Effect.gen(function*() {
     // Workflows that were matched by name and already have the content.
     for (const { current, entry } of tasks) {
       if (entry.status === "same" && current !== undefined && workflows[entry.id]?.id !== current.id) {
         yield* note(entry.id, current)
       }
     }
-    const all = due(plan, publishes)
     const incomplete: Array<Task> = []
-    const failed = new Set<string>()
-    for (const [index, task] of all.entries()) {
+    const keep = (outcome: Promotion) => Effect.sync(() => void outcomes.set(outcome.id, outcome))
+    const first = yield* writing.writeAll(due(plan, publishes), {
+      entryOf: ({ entry }) => entry,
+      onStep: (outcome) => Effect.andThen(keep(outcome), onStep(outcome))
+    }, (task) => {
       const version = contentFor(task.workflow, true)
       if (version.isIncomplete) incomplete.push(task)
-      const missing = tasks.find(({ id }) => failed.has(id) && task.needs.includes(id))
-      const result = yield* Effect.result(
-        missing === undefined ? write(task, version) : Effect.fail(
-          Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
-        )
+      const missing = tasks.find(({ id }) => outcomes.get(id)?.error !== undefined && task.needs.includes(id))
+      return missing === undefined ? write(task, version) : Effect.fail(
+        Errors.invalid("only", `It depends on '${missing.entry.name}', which failed`, "Fix that, then promote again.")
       )
-      if (result._tag === "Failure") failed.add(task.id)
-      const outcome: Promotion = result._tag === "Success" ? result.success : { ...task.entry, error: result.failure }
-      outcomes.set(task.entry.id, outcome)
-      yield* onStep({ outcome, count: index + 1, total: all.length })
-      if (result._tag === "Failure" && writing.isConnectionLost(result.failure)) return
-    }
-    for (const task of incomplete) {
-      const { id } = task.entry
-      const target = targetOf.get(id)
-      if (target === undefined) continue
-      const outcome = outcomes.get(id) ?? task.entry
-      const completed = yield* Effect.catch(
-        complete(task, target.id, outcome),
-        (error) => Effect.succeed<Promotion>({ ...outcome, error })
-      )
-      outcomes.set(id, completed)
-    }
+    })
+    // Workflows that are not written wait for the next promotion, and so do their callers.
+    const callers = first.isStopped ? [] : incomplete.filter(({ id }) => targetOf.has(id))
+    const entryOf = ({ entry, id }: Task) => outcomes.get(id) ?? entry
+    const second = yield* writing.writeAll(
+      callers,
+      { entryOf, isContinued: true, onStep: keep },
+      (task) => complete(task, targetOf.get(task.id)?.id ?? "", entryOf(task))
+    )
+    return first.remaining + second.remaining
   })
-  const { warnings } = yield* together(writeAll)
+  const { result: remaining, warnings } = yield* together(writes)
   const faults = yield* ReferenceProblems.warnings([...written.values()], true)
   const byId = new Map([...written.keys()].map((id, index) => [id, faults[index] ?? []]))
-  return new Map([...outcomes].map(([id, outcome]) => [
+  const all = new Map([...outcomes].map(([id, outcome]) => [
     id,
     withWarnings(outcome, [...warnings.get(outcome.target ?? "") ?? [], ...byId.get(id) ?? []])
   ]))
+  return { outcomes: all, remaining }
 }, (effect, { to }) => Effect.provideService(effect, N8nClient, to))
 
-export {
-  Bindings,
-  type Obstacle,
-  type PromoteOptions,
-  type Promotion,
-  type PromotionReport,
-  type PromotionStep
-} from "./source.ts"
+export { Bindings, type Obstacle, type PromoteOptions, type Promotion, type PromotionReport } from "./source.ts"
 
 /** Outcome that a promotion would have, with the changes that it would hold back. */
 const foreseen = Effect.fnUntraced(function*<R>(
@@ -210,7 +201,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const address = yield* addressOf(from, folder)
-    if (address === hostOf(to.instance.url)) {
+    if (address === Locals.hostOf(to.instance.url)) {
       return yield* from === "folder"
         ? refuse(`'${folder.path}' is synced with ${address}`, "Use push for this n8n, or choose another one.")
         : refuse("Both profiles are the same n8n", "Give two profiles with different addresses.")
@@ -219,18 +210,21 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
     const recorded = withRecordedIds(yield* readRecord(folder, address, to.instance.url), facts.source.refs)
     const plan = yield* planOf(options, facts, recorded.route)
     const { obstacles } = plan
-    const outcomes: ReadonlyMap<string, Promotion> = dryRun
-      ? new Map(
-        yield* Effect.forEach(
-          due(plan, publishes),
-          (task) => Effect.map(foreseen(options, facts, plan, task), (outcome) => [task.entry.id, outcome] as const)
+    const { outcomes, remaining = 0 } = dryRun
+      ? {
+        outcomes: new Map(
+          yield* Effect.forEach(
+            due(plan, publishes),
+            (task) => Effect.map(foreseen(options, facts, plan, task), (outcome) => [task.entry.id, outcome] as const)
+          )
         )
-      )
+      }
       : yield* applied(options, facts, plan, folder, recorded)
     const planned = new Map(plan.tasks.map(({ entry }) => [entry.id, entry]))
     const entries = [...facts.chosen].flatMap((id) => outcomes.get(id) ?? planned.get(id) ?? [])
     const report: PromotionReport = {
       entries,
+      ...remaining === 0 ? {} : { remaining },
       obstacles,
       hasConflicts: entries.some(({ status }) => status === "conflict"),
       hasErrors: obstacles.length > 0 ||

@@ -13,7 +13,7 @@ import { noWorkflows, type WorkflowFolder } from "../../workflows/files/Workflow
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as content from "../content.ts"
 import { concurrency, hasNodes, nodeIds } from "../locals.ts"
-import { changedLine, nonEmpty } from "../report.ts"
+import { nonEmpty } from "../report.ts"
 import {
   type Bindings,
   liveWorkflows,
@@ -386,7 +386,7 @@ export const planOf = Effect.fnUntraced(function*<R>(
         entry: {
           ...known,
           status: isMoved ? "conflict" as const : "changed" as const,
-          changed: changedLine(now, next)
+          changed: content.changedLine(now, next)
         },
         current
       }

@@ -50,17 +50,12 @@ export interface Promotion {
 /** Report of a promotion. */
 export interface PromotionReport {
   readonly entries: ReadonlyArray<Promotion>
+  /** Number of workflows left for the next promotion, since n8n did not answer or the call had to end. */
+  readonly remaining?: number
   /** Neither their workflows nor those that depend on them are written. */
   readonly obstacles: ReadonlyArray<Obstacle>
   readonly hasConflicts: boolean
   readonly hasErrors: boolean
-}
-
-/** Progress of a promotion. */
-export interface PromotionStep {
-  readonly outcome: Promotion
-  readonly count: number
-  readonly total: number
 }
 
 /** Options of a promotion. */
@@ -78,7 +73,7 @@ export interface PromoteOptions<R = never> {
   /** Overwrites workflows that changed on the second n8n since the last promotion. */
   readonly overwrites?: boolean | undefined
   readonly dryRun?: boolean | undefined
-  readonly onStep?: ((step: PromotionStep) => Effect.Effect<void, never, R>) | undefined
+  readonly onStep?: ((outcome: Promotion) => Effect.Effect<void, never, R>) | undefined
 }
 
 /** Id of a promoted workflow, and the hash of the written content; both empty while it is being created. */

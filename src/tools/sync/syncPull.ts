@@ -7,10 +7,9 @@ import * as writing from "../shared/Writing.ts"
 import * as entries from "./entries.ts"
 
 const settle =
-  "both: changed on both sides, so left unchanged. Ask the user which side to keep, then call again with resolve and only."
+  "conflict: changed on both sides, so left unchanged. Ask the user which side to keep, then call again with resolve and only."
 
-const dryRest =
-  "Time ran out: this dry run shows only a part. Limit it with only, or pull: pulls continue where they ended."
+const dryRest = "A dry run shows only a part then: limit it with only, or pull."
 
 export const syncPull = Tool.make({
   name: "sync_pull",
@@ -34,7 +33,12 @@ export const syncPull = Tool.make({
     dryRun: writing.dryRun
   }),
   output: entries.Output,
-  handler: ({ folder, ...options }) => Sync.pull(folder, { ...options, onRead: entries.onRead }),
-  summarize: (report, { dryRun }) => entries.summarize(report, settle, dryRun ? dryRest : undefined),
-  message: (data) => entries.message(data, "ワークフローをファイルに取り込みました")
+  handler: ({ folder, ...options }) => Sync.pull(folder, options),
+  budget: entries.budget,
+  summarize: (report, { dryRun }) =>
+    entries.summarize(report, ({ conflict, remaining }) => [
+      remaining !== undefined && dryRun && dryRest,
+      conflict && settle
+    ], true),
+  message: (data, { dryRun }) => entries.message(data, "ワークフローをファイルに取り込みました", dryRun)
 })

@@ -1,15 +1,13 @@
 import * as Schema from "effect/Schema"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
-import { defined } from "../../base/Json.ts"
-import * as ItemView from "../../executions/ItemView.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 import * as entries from "./entries.ts"
 
 const settle =
-  "Nothing was pushed: for the status both, n8n's changes would be lost. Ask the user which side to keep, then call sync_pull with resolve and only."
+  "conflict: changed on both sides, so not pushed. Ask the user which side to keep, then call sync_pull with resolve and only."
 
 const holding =
   "held was not written, since it would take effect immediately: publish: 'keep' writes it, and publishes."
@@ -21,7 +19,9 @@ const publish = parameters.withDefault(
   "none"
 )
 
-const repair = "Invalid files are not pushed: fix them, then call again."
+const repair = "broken files are not pushed: fix them, then call again."
+
+const unpublished = "notPublished: n8n refused, see warnings. Fix that, then push again."
 
 /** Writes workflows from files to n8n. */
 export const syncPush = Tool.make({
@@ -36,12 +36,14 @@ export const syncPush = Tool.make({
   input: Schema.Struct({ folder: entries.folder, only: entries.only, publish, dryRun: writing.dryRun }),
   output: entries.Output,
   handler: ({ folder, publish, ...options }) =>
-    Sync.push(folder, { ...options, publishes: publish === "none" ? false : publish, onStep: entries.onStep }),
-  summarize: (report) => {
-    const summary = entries.summarize(report, settle)
-    const hasInvalid = (summary.counts["invalid"] ?? 0) > 0
-    const hasHeld = summary.entries.some(({ held }) => held !== undefined)
-    return defined({ ...summary, hint: ItemView.joinNotes([summary.hint, hasInvalid && repair, hasHeld && holding]) })
-  },
-  message: (data) => entries.message(data, "ファイルを n8n に反映しました")
+    Sync.push(folder, { ...options, publishes: publish === "none" ? false : publish }),
+  budget: entries.budget,
+  summarize: (report) =>
+    entries.summarize(report, ({ broken, conflict, held, notPublished, updated = [] }) => [
+      conflict && settle,
+      broken && repair,
+      notPublished && unpublished,
+      (held ?? updated.find(({ held }) => held !== undefined)) && holding
+    ]),
+  message: (data, { dryRun }) => entries.message(data, "ファイルを n8n に反映しました", dryRun)
 })

@@ -17,7 +17,7 @@ describe("sync_pull", () => {
       yield* edit(`${folder}/flows/orders.json`, "value: 1", "value: 2")
       yield* change(id, "3")
       const left = yield* tools.syncPull.call({ folder: "flows" })
-      assert.deepStrictEqual(left.counts, { both: 1 })
+      assert.deepStrictEqual(left.counts, { conflict: 1 })
       yield* tools.syncPull.call({ folder: "flows", only: [id], resolve: "there" })
       assert.deepStrictEqual(yield* json(`${folder}/flows/orders.json`), { id, ...body("Orders", "3") })
     }))

@@ -11,12 +11,23 @@ describe("sync_status", () => {
       yield* tools.syncPull.call({ folder: "." })
       yield* edit(`${folder}/both.json`, "value: 1", "value: 2")
       yield* change(id, "3")
+      yield* create("Elsewhere")
       const { data, message } = yield* tools.syncStatus.run({})
-      assert.strictEqual(message, "1 both, 1 same")
+      assert.strictEqual(message, "1 conflict, 1 new there, 1 same")
       assert.deepStrictEqual(data, {
-        counts: { both: 1, same: 1 },
-        entries: [{ status: "both", id, name: "Both", file: "both.json" }],
-        hint: "both: changed on both sides. workflow_diff(a: id, b: file) shows how."
+        counts: { conflict: 1, same: 1, "new there": 1 },
+        conflict: [{
+          name: "Both",
+          id,
+          file: "both.json",
+          detail:
+            "Here: changed 'Code' (jsCode); Code: jsCode: \"…eturn [{ json: { value: 1 } }]\" → \"…eturn [{ json: " +
+            "{ value: 2 } }]\"; on n8n: changed 'Code' (jsCode); Code: jsCode: \"…eturn [{ json: { value: 1 } }]\" → " +
+            "\"…eturn [{ json: { value: 3 } }]\""
+        }],
+        same: ["Same"],
+        hint: "conflict: changed on both sides. workflow_diff(a: id, b: file) shows how."
       })
+      assert.deepStrictEqual((yield* tools.syncStatus.call({ show: "there" })).newThere, ["Elsewhere"])
     }))
 })

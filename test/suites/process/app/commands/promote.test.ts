@@ -48,7 +48,7 @@ describe("the promote command", () => {
       assert.match(blocked.stdout, /\n1 blocked; 1 obstacle\n$/)
       const done = yield* run(folder, "promote", ...route, "--bindings", "bindings.json")
       assert.strictEqual(done.code, 0, done.stderr)
-      assert.match(done.stdout, /^\[1\/1\] created +Main {2}\(main → \w+\)\n1 created\n$/)
+      assert.match(done.stdout, /^created +Main {2}\(main → \w+\)\n1 created\n$/)
       const [made] = yield* to.api.workflows
       yield* to.api.edit(made?.id ?? "", (workflow) => ({ ...workflow, name: "Hotfix" }))
       const conflict = yield* run(folder, "promote", ...route, "--bindings", "bindings.json", "--json")
@@ -78,7 +78,7 @@ describe("the promote command", () => {
         run(folder, "promote", "workflows", "--from-folder", "--to", "prod")
       ])
       assert.strictEqual(byFlag.code, 0, byFlag.stderr)
-      assert.match(byFlag.stdout, /^\[1\/1\] created +A {2}\(A → \w+\)\n1 created\n$/)
+      assert.match(byFlag.stdout, /^created +A {2}\(A → \w+\)\n1 created\n$/)
       assert.include(nowhere.stderr, "name a file of profiles with --config")
       const byProfile = yield* run(
         folder,
@@ -90,7 +90,7 @@ describe("the promote command", () => {
         "--to",
         "prod"
       )
-      assert.match(byProfile.stdout, /^\[1\/1\] created +B .*\n1 same, 1 created\n$/)
+      assert.match(byProfile.stdout, /^created +B .*\n1 same, 1 created\n$/)
       assert.deepStrictEqual((yield* to.api.workflows).map(({ name }) => name), ["A", "B"])
       assert.isTrue(yield* fs.exists(`${folder}/workflows/.n8n-promotion.json`))
     }).pipe(Effect.scoped, Effect.provide(platform)))

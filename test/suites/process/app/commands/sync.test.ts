@@ -20,7 +20,7 @@ describe("pull and status", () => {
 
       const pulled = yield* run(folder, "pull", "flows", "--demo")
       assert.strictEqual(pulled.code, 0, pulled.stderr)
-      assert.match(pulled.stdout, /^\[1\/\d\] created +\S+\.json {2}/)
+      assert.match(pulled.stdout, /^created +\S+\.json {2}/)
       assert.match(pulled.stdout, /\n\d created\n$/)
 
       const json = yield* run(folder, "status", "flows", "--demo", "--json")
@@ -80,7 +80,7 @@ describe("a file that contains a workflow in another form", () => {
         "--only",
         "all.json#moved00000000000"
       )
-      assert.match(chosen.stdout, /^\[1\/1\] created +Moved/)
+      assert.match(chosen.stdout, /^created +Moved/)
       for (const args of [["promote", "notes", "--from-folder"], ["push", "notes"], ["check", "notes"]]) {
         const nothing = yield* runIn(folder, to, ...args)
         assert.strictEqual(nothing.code, 1)
