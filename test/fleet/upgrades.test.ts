@@ -10,6 +10,7 @@ import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as batches from "../../src/tools/shared/Batches.ts"
 import * as BatchProof from "../../src/trials/proof/BatchProof.ts"
+import { killed } from "../support/killed.ts"
 import { main, node, workflow } from "../support/workflows.ts"
 import { inMemory, inWorld } from "../support/world.ts"
 
@@ -165,4 +166,58 @@ describe("upgrades of many workflows", () => {
       ])
       assert.strictEqual(yield* fs.readFileString(`${folder}/sum.js`), "return items\n")
     }))
+})
+
+describe("an upgrade that ends early", () => {
+  const second = workflow("w2", [
+    node("Hook", "webhook", 2.1, { path: "second", httpMethod: "POST" }),
+    ...nodes.slice(1)
+  ], { name: "second", active: true, connections })
+  const both = {
+    ...world,
+    seed: {
+      workflows: [orders, second],
+      executions: [orders, second].map((each, index) => ({
+        ...succeededExecution({ workflow: each, items }),
+        id: String(101 + index),
+        startedAt: "2026-01-01T00:00:00.000Z",
+        mode: "webhook"
+      }))
+    }
+  }
+  /** Applies a plan, proves it, and publishes what proved the same. */
+  const whole = Effect.fnUntraced(function*(plan: string) {
+    yield* tools.bulkEdit.call({ plan })
+    yield* tools.workflowProve.call({ batch: plan })
+    return yield* tools.bulkEdit.call({ plan, publish: "proven" })
+  })
+
+  const places = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14].flatMap((at) => [[at, false], [at, true]] as const)
+  it.effect.each(places)(
+    "at write %i, answered %s, is continued: proven, published once, no copy stays",
+    ([at, isAfter]) => {
+      const { options, run } = killed(at, isAfter)
+      return inMemory(function*(api) {
+        const { plan = "" } = yield* tools.bulkEdit.call({
+          select: { ids: ["w1", "w2"] },
+          operations: [{ op: "upgrade" }],
+          publish: "draft",
+          dryRun: true
+        })
+        yield* run(whole(plan))
+        const { done, published, refused } = yield* whole(plan)
+        assert.deepStrictEqual([done, published, refused], [2, 2, undefined])
+        const all = yield* api.workflows
+        assert.lengthOf(all, 2)
+        for (const each of all) {
+          assert.include(typesIn(each["activeVersion"]), "n8n-nodes-base.code 2")
+          assert.strictEqual(each["activeVersionId"], each.versionId)
+        }
+        assert.deepInclude(yield* tools.workflowRestore.call({ batch: plan }), { restored: 2 })
+        for (const each of yield* api.workflows) {
+          assert.include(typesIn(each["activeVersion"]), "n8n-nodes-base.function 1")
+        }
+      }, { ...both, ...options })
+    }
+  )
 })

@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import { Author, CallContext } from "../../../src/base/CallContext.ts"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
+import { killed } from "../../support/killed.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { inMemory } from "../../support/world.ts"
 
@@ -599,31 +598,6 @@ describe("an upgrade of many workflows", () => {
       assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1.3, 1])
     }, { seed: asking }))
 })
-
-/** Ends a batch at its k-th write, before or after n8n handles it. */
-const killed = (at: number, isAfter: boolean) => {
-  let count = 0
-  let stop: Deferred.Deferred<void> | undefined
-  const here = (method: string) =>
-    Effect.suspend(() =>
-      stop === undefined || method === "GET" || ++count < at
-        ? Effect.void
-        : Effect.andThen(Deferred.succeed(stop, undefined), Effect.never)
-    )
-  return {
-    options: isAfter
-      ? { after: ({ method }: N8nApi.RecordedRequest) => here(method) }
-      : { before: ({ method }: N8nApi.RecordedRequest) => here(method) },
-    run: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.gen(function*() {
-        stop = yield* Deferred.make<void>()
-        const fiber = yield* Effect.forkChild(effect)
-        yield* Effect.raceFirst(Deferred.await(stop), Fiber.await(fiber))
-        stop = undefined
-        yield* Fiber.interrupt(fiber)
-      })
-  }
-}
 
 describe("a batch that ends early", () => {
   const places = [1, 2, 3, 4, 5, 6, 7].flatMap((at) => [[at, false], [at, true]] as const)
