@@ -5,6 +5,7 @@ import { createRequire } from "node:module"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as Workflow from "../../../src/n8n/model/Workflow.ts"
 import { outdated } from "../../../src/workflow/Outdated.ts"
+import * as Schedules from "../../../src/workflow/Schedules.ts"
 import * as Upgrade from "../../../src/workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
 import { catalogue } from "../../support/catalogue.ts"
@@ -273,6 +274,33 @@ describe("choices of what is left", () => {
       assert.deepStrictEqual(outcome.upgraded.map(({ choice, differs }) => [choice, differs]), [
         ["asN8n", ["From version 1.1 on, the dates of rows are texts."]]
       ])
+    }).pipe(Effect.provide(catalogue)))
+})
+
+describe("schedules", () => {
+  it.effect("start as often as the Interval node, or are left", () =>
+    Effect.gen(function*() {
+      const sizes = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const
+      const names = ["seconds", "minutes", "hours"] as const
+      const nodes = names.flatMap((unit) =>
+        Array.from({ length: 130 }, (_, index) =>
+          node(`${index + 1} ${unit}`, "interval", 1, { interval: index + 1, unit }))
+      )
+      const { left, workflow: after } = (yield* make(nodes))()
+      const open = new Set(left.map(({ node }) =>
+        node
+      ))
+      const upgraded = Workflow.nodes(after).filter((each) => !open.has(Workflow.nameOf(each)))
+      for (const each of upgraded) {
+        const [count, unit] = Workflow.nameOf(each).split(" ")
+        const [rule = {}] = arr(obj(Workflow.parametersOf(each)["rule"])?.["interval"]).map((entry) => obj(entry) ?? {})
+        const field = String(rule["field"]) as keyof typeof sizes
+        assert.strictEqual(Number(rule[`${field}Interval`]) * sizes[field], Number(count) * sizes[unit as "hours"])
+        assert.deepStrictEqual(Schedules.never(each, false), [])
+      }
+      assert.include(open, "90 minutes")
+      assert.strictEqual(upgraded.length + open.size, nodes.length)
+      assert.isAbove(upgraded.length, 25)
     }).pipe(Effect.provide(catalogue)))
 })
 

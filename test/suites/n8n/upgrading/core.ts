@@ -104,6 +104,36 @@ const old: ReadonlyArray<Obj> = [
   node("要求", "executionData", 1, { dataToSave: { values: [{ key: "k", value: data }] } })
 ]
 
+/** Nodes that go on after errors: items that fail take the same way. */
+const goingOn: ReadonlyArray<Obj> = [
+  ...["strict", "loose"].flatMap((typeValidation) =>
+    (["empty", "notEquals", "gte", "gt"] as const).map((operation, index) =>
+      node(
+        "要求",
+        index % 2 === 0 ? "if" : "filter",
+        2.1,
+        {
+          conditions: {
+            options: { caseSensitive: true, leftValue: "", typeValidation, version: 1 },
+            combinator: "and",
+            conditions: [{
+              id: "1",
+              leftValue: data,
+              rightValue: operation === "empty" ? "" : operation === "gt" ? -1 : 0,
+              operator: { type: "number", operation, ...(operation === "empty" ? { singleValue: true } : {}) }
+            }]
+          },
+          options: {},
+          ...(typeValidation === "loose" ? { looseTypeValidation: true } : {})
+        },
+        { onError: "continueRegularOutput" }
+      )
+    )
+  ),
+  set(3.1, { fields: { values: [{ name: "n", type: "numberValue", numberValue: data }] } }),
+  node("要求", "itemLists", 3, { fieldToSplitOut: "b", options: {} })
+].map((each) => ({ ...each, onError: "continueRegularOutput" }))
+
 const merges: ReadonlyArray<Obj> = [
   { options: {} },
   {
@@ -127,7 +157,7 @@ export const core = (it: It, version: string) =>
   it.effect("keeps what nodes that shape and route data do", () =>
     Effect.gen(function*() {
       const { apiKey, url } = yield* RealN8n
-      const all = [...old, ...merges]
+      const all = [...old, ...goingOn, ...merges]
       const lookups = yield* NodeLookups.make(
         Upgrade.types({ nodes: all }),
         version
@@ -141,8 +171,8 @@ export const core = (it: It, version: string) =>
           id,
           before: { ...each, id: undefined },
           after: { ...after, id: undefined },
-          sets: [oddItems[0] ?? [], (oddItems[2] ?? []).slice(0, 3), (oddItems[3] ?? []).slice(0, 2)],
-          hasSecond: index >= old.length
+          sets: [oddItems[0] ?? [], (oddItems[index < old.length ? 2 : 1] ?? []).slice(0, 4), (oddItems[3] ?? []).slice(0, 2)],
+          hasSecond: index >= old.length + goingOn.length
         }]
       })
       const { compared, differences: found } = yield* differences(
