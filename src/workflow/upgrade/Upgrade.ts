@@ -224,8 +224,11 @@ const apply = (whole: Whole, move: Move, target: Target, lookups: Lookups): Resu
       Result.isSuccess(move) ? [{ key, does, move: move.success }] : []
     ).filter(({ key }, index, all) => all.findIndex((each) => each.key === key) === index)
     const lack = tried.flatMap(({ move }) => Result.isFailure(move) ? [move.failure.why] : []).at(-1)
+    const credentials = (next.credentials ?? []).map((each) => each.name)
+    const isForeign = rewritten === true &&
+      Object.keys(obj(node["credentials"]) ?? {}).some((each) => !credentials.includes(each))
     return {
-      why,
+      why: isForeign ? `${why} It takes other credentials: ${credentials.join(", ")}.` : why,
       decision: rewritten === true && lack !== undefined && options.length === 0
         ? `${lack} Add a node of version ${to}, connect it in place of this one, and remove this one.`
         : decision,

@@ -633,7 +633,9 @@ describe("single nodes", () => {
     same(all(every(2)), [])
     for (const wrong of [0, -1, 0.5]) same(all(every(wrong)).length, 1)
     const of = (typeVersion: number, rule: Obj) =>
-      all(flow([node("S", "scheduleTrigger", typeVersion, { rule: { interval: [rule] } }), set("A")], joined(["S", "A"])))
+      all(
+        flow([node("S", "scheduleTrigger", typeVersion, { rule: { interval: [rule] } }), set("A")], joined(["S", "A"]))
+      )
         .length
     same(
       [

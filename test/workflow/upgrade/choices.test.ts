@@ -257,6 +257,20 @@ describe("choices of what is left", () => {
       }).pipe(Effect.provide(catalogue)))
   }
 
+  it.effect("name the credentials of a new node, and the parameters that it lacks", () =>
+    Effect.gen(function*() {
+      const tweet = node("花", "twitter", 1, { text: "x" }, {
+        credentials: { twitterOAuth1Api: { id: "1", name: "T" } }
+      })
+      const record = node("b", "airtable", 1, { operation: "append", application: "app", table: "t" })
+      const { left } = (yield* make([tweet, record]))()
+      assert.match(left[0]?.why ?? "", /It takes other credentials: twitterOAuth2Api/)
+      assert.match(
+        left[1]?.decision ?? "",
+        /no parameter 'application', and no operation 'append', but .*create/
+      )
+    }).pipe(Effect.provide(catalogue)))
+
   it.effect("are refused with the keys that there are", () =>
     Effect.gen(function*() {
       const upgrade = yield* make([node("花", "dataTable", 1, { operation: "get" }), node("b", "noOp", 1)])
