@@ -312,7 +312,7 @@ const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
   [/\bthis\b(?!\.getWorkflowStaticData\b)/, "uses `this`"],
   [/\bhelpers\b/, "calls n8n's helpers"],
   [
-    /\bjson["']?\s*(?::|=(?!=))\s*(?:\[|Object\.(?:keys|values|entries)\b|[\w.$]+\.(?:split|map|filter|concat)\()|\breturn\s*\[\s*\[|\.map\([^{}]*=>\s*\[/,
+    /\bjson["']?\s*(?::|=(?!=))\s*(?:\[|Object\.(?:keys|values|entries)\b|[\w.$]+\.(?:split|map|filter|concat)\()|\breturn\s*\[\s*\[|\breturn\s+[\w.$]+\.map\([^{}]*=>\s*\[/,
     "returns a list as data of an item"
   ],
   [
