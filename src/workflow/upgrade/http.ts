@@ -4,7 +4,7 @@ import { arr, defined, equals, type Obj, obj } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import * as Template from "../../n8n/model/Template.ts"
 import { seesMore, type Shape, shapeOf } from "./downstream.ts"
-import { done, entriesOf, left, type Mapping, type Old, type Undecided } from "./mapping.ts"
+import { continues, done, entriesOf, left, type Mapping, type Old, type Undecided } from "./mapping.ts"
 
 /** Code of an expression that is nothing but `={{ code }}`, so that its value may be of any type. */
 export const codeOf = (value: unknown): string | undefined => {
@@ -378,7 +378,8 @@ const toCredentialsStay: Mapping = ({ own, parameters: p }) => {
 
 const toDetails: Mapping = (old) => {
   const { node, own } = old
-  return seesMore(old, "details", node["onError"] === "continueErrorOutput" ? 1 : undefined)
+  // The search through what follows is long.
+  return continues(node) && seesMore(old, "details", node["onError"] === "continueErrorOutput" ? 1 : undefined)
     ? done(own, { fails: "From version 4.5 on, the item of a failed request has 'details' beside 'error'." })
     : done(own)
 }
