@@ -265,34 +265,50 @@ const short = (typed: string) => {
   return { type: NodeType.shortName(type), version }
 }
 
-/** Choices by the name of the node; those of a type are those of all its nodes. */
+/** Choices by the name of the node; those of a type are those of all its nodes that have one. */
 const choicesOf = (workflow: Obj, accept: Obj) =>
-  Object.fromEntries(
-    Object.entries(accept).flatMap(([key, choice]) => {
-      const nodes = matching(workflow, key)
-      return (nodes.length > 0 ? nodes : matching(workflow, { type: key })).map((node) =>
-        [Workflow.nameOf(node), String(choice)] as const
-      )
-    })
-  )
+  Object.entries(accept).flatMap(([word, choice]) => {
+    const named = matching(workflow, word)
+    const isType = named.length === 0
+    return (isType ? matching(workflow, { type: word }) : named).map((node) => ({
+      name: Workflow.nameOf(node),
+      key: String(choice),
+      isType
+    }))
+  })
 
-/** Upgrades the nodes that match, or all. */
+/** Upgrades the nodes that match, or all; `fault` is an accepted key that a node does not have. */
 export const upgraded = function*(workflow: Obj, { accept, node: target }: Operation, lookups: Upgrade.Lookups) {
   const names = target === undefined ? undefined : matching(workflow, target).map(Workflow.nameOf)
-  const outcome = yield* Upgrade.steps(workflow, names, lookups, choicesOf(workflow, obj(accept) ?? {}))
+  const choices = choicesOf(workflow, obj(accept) ?? {})
+    .filter(({ name }) => names === undefined || names.includes(name))
+  const keys = Object.fromEntries(choices.map(({ key, name }) => [name, key]))
+  const outcome = yield* Upgrade.steps(workflow, names, lookups, keys)
+  const ofType = new Set(choices.flatMap(({ isType, name }) => isType ? name : []))
+  const unknown = outcome.unknown.find(({ keys, node }) => keys.length > 0 || !ofType.has(node))
   const typeOf = new Map(Workflow.nodes(workflow).map((node) => [Workflow.nameOf(node), Workflow.typeOf(node)]))
+  const shortOf = (name: string) => NodeType.shortName(typeOf.get(name) ?? "")
   return {
     workflow: outcome.workflow,
-    steps: outcome.upgraded.map(({ from, node, to }): Step => {
-      const [before, after] = [short(from), short(to)]
-      return {
+    fault: unknown && (`'${unknown.node}' has no choice '${brief(unknown.key)}'` +
+      (unknown.keys.length === 0 ? "" : `: there are ${unknown.keys.join(", ")}`)),
+    steps: [
+      ...outcome.upgraded.map(({ choice, differs = [], from, node, to }): Step => {
+        const [before, after] = [short(from), short(to)]
+        const by = choice === undefined ? "" : ` as accepted (${choice}): ${differs.join(" ")}`
+        return {
+          operation: { op: "upgrade", node },
+          change: `${before.type} ${before.version} → ${
+            after.type === before.type ? "" : `${after.type} `
+          }${after.version}${by}`
+        }
+      }),
+      ...outcome.removed.map(({ into, node, why }): Step => ({
         operation: { op: "upgrade", node },
-        change: `${before.type} ${before.version} → ${
-          after.type === before.type ? "" : `${after.type} `
-        }${after.version}`
-      }
-    }),
-    left: outcome.left.map((each): Upgrade.Left => ({ ...each, type: NodeType.shortName(typeOf.get(each.node) ?? "") }))
+        change: `${shortOf(node)} removed: ${why} is in its ${shortOf(into)}`
+      }))
+    ],
+    left: outcome.left.map((each): Upgrade.Left => ({ ...each, type: shortOf(each.node) }))
   }
 }
 

@@ -119,6 +119,7 @@ export const make = function*(
     }
     if (operation.op === "upgrade") {
       const outcome = yield* upgraded(workflow, operation, lookups)
+      if (outcome.fault !== undefined) return Result.fail(outcome.fault)
       steps.push(...outcome.steps.map((step) => ({ ...step, operationIndex })))
       left.push(...outcome.left)
       workflow = outcome.workflow

@@ -1,6 +1,7 @@
 /** Test copies on n8n: checks, creation (with deprecated nodes upgraded where n8n refuses them), and removal. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Struct from "effect/Struct"
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 import type { Advice, Hint } from "../base/Advice.ts"
@@ -221,7 +222,7 @@ const upgradedBody = Effect.fnUntraced(function*(body: Body, { name, release }: 
     })
   }
   yield* WriteGuard.use(({ checkTest }) => checkTest(nodes.filter((node) => done.has(Workflow.nameOf(node)))))
-  return { body: next, upgraded }
+  return { body: next, upgraded: upgraded.map(Struct.pick(["node", "from", "to"])) }
 })
 
 /** Creates a copy, and again with its deprecated nodes upgraded if n8n refuses these. */

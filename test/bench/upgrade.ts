@@ -91,8 +91,19 @@ const alone = (node: Obj, names: ReadonlyArray<string>): Obj => {
 interface Count {
   all: number
   newest: number
+  /** Those that a choice brings to the newest version. */
+  chosen: number
   readonly left: Map<string, number>
   readonly places: Map<string, string>
+}
+
+/** Whether a choice, and the ways of n8n of what it leaves, brings a node to the newest version. */
+const reachesNewest = (workflow: Obj, node: string, key: string, lookups: Upgrade.Lookups): boolean => {
+  const first = Upgrade.upgrade(workflow, [node], lookups, { [node]: key })
+  const [left] = first.left
+  return left === undefined
+    ? !outdated(first.workflow, lookups as never).some((each) => each.node === node)
+    : left.choices.some(({ key }) => key === "asN8n")
 }
 
 const isWorkflow = (value: unknown): value is Obj => Array.isArray(obj(value)?.["nodes"])
@@ -112,13 +123,15 @@ const program = Effect.gen(function*() {
     const names = Workflow.nodes(workflow).map(Workflow.nameOf)
     for (const { node, type } of outdated(workflow, lookups)) {
       if (only.length > 0 && !only.includes(type.replace(/^.*\./, ""))) continue
-      const count = counts.get(type) ?? { all: 0, newest: 0, left: new Map(), places: new Map() }
+      const count = counts.get(type) ?? { all: 0, newest: 0, chosen: 0, left: new Map(), places: new Map() }
       counts.set(type, count)
       count.all++
       const undecided = left.find((each) => each.node === node)
       if (undecided === undefined) count.newest++
       else {
-        const why = `${undecided.why} → ${undecided.decision}`.replaceAll(node, "X")
+        if (undecided.choices.some(({ key }) => reachesNewest(workflow, node, key, lookups))) count.chosen++
+        const why = `${undecided.choices.map(({ key }) => key).join(" ")}: ${undecided.why} → ${undecided.decision}`
+          .replaceAll(node, "X")
         count.left.set(why, (count.left.get(why) ?? 0) + 1)
         count.places.set(why, file)
       }
@@ -138,15 +151,18 @@ const program = Effect.gen(function*() {
       })
     }
   }
-  const sum = (key: "all" | "newest") => [...counts.values()].reduce((total, count) => total + count[key], 0)
+  const sum = (key: "all" | "chosen" | "newest") => [...counts.values()].reduce((total, count) => total + count[key], 0)
   for (const [type, { all, left, newest, places }] of [...counts].toSorted(([, a], [, b]) => b.all - a.all)) {
     yield* Console.log(`${type.padEnd(50)} ${String(newest).padStart(5)} of ${all}`)
     for (const [why, count] of [...left].toSorted(([, a], [, b]) => b - a)) {
       yield* Console.log(`${String(count).padStart(8)}  ${why.slice(0, 200)} (${places.get(why) ?? ""})`)
     }
   }
+  const share = (count: number) => `${count} (${(100 * count / sum("all")).toFixed(1)} %)`
   yield* Console.log(
-    `${sum("newest")} of ${sum("all")} outdated nodes (${(100 * sum("newest") / sum("all")).toFixed(1)} %)`
+    `Of ${sum("all")} outdated nodes: ${share(sum("newest"))} without a hand, ${share(sum("chosen"))} with a choice, ${
+      share(sum("all") - sum("newest") - sum("chosen"))
+    } left`
   )
   if (place.url === "") return
   let compared = 0

@@ -36,7 +36,7 @@ export const workflowEdit = Tool.make({
       "node, from, to, after: name or id. null removes."
     ),
     plan: parameters.optional(Schema.String, "Of a dry run, instead."),
-    publish: parameters.flag("If valid; else write nothing."),
+    publish: parameters.flag("If valid, else nothing."),
     dryRun: writing.dryRun,
     expectedVersionId: writing.expectedVersionId,
     raw: editing.raw
@@ -82,7 +82,9 @@ export const workflowEdit = Tool.make({
     applied: changed.isWritten,
     changes: changed.result.changes,
     ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
-    ...(changed.result.left.length === 0 ? {} : { left: changed.result.left.map((each) => ({ ...each })) }),
+    ...(changed.result.left.length === 0
+      ? {}
+      : { left: changed.result.left.map((each) => ({ ...each, choices: [...each.choices] })) }),
     unchanged: WorkflowDiff.unchanged(changed.before, changed.workflow),
     ...(changed.plan === undefined ? {} : { plan: changed.plan }),
     ...editing.findings(changed),

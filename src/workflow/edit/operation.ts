@@ -60,7 +60,10 @@ const members = {
   settings: operation("settings", { settings: Fields }),
   name: operation("name", { name: Name }),
   tidy: operation("tidy", {}),
-  upgrade: operation("upgrade", { node: optional(Name) }),
+  upgrade: operation("upgrade", {
+    node: optional(Name),
+    accept: optional(Schema.Record(Schema.String, Schema.String))
+  }),
   extract: operation("extract", {
     nodes: Schema.Array(Name).check(Schema.isMinLength(1), Schema.isMaxLength(250)),
     name: optional(Name),

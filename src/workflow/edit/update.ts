@@ -1,6 +1,7 @@
 /** Changes the properties of nodes, and the name and settings of the workflow. */
 import * as Result from "effect/Result"
 import { equals, num, type Obj, obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { holds, nodeKeys, words } from "../../n8n/model/NodeKeys.ts"
@@ -132,13 +133,47 @@ export const name: Step.Edit<"name"> = (workflow, { name }) => {
   )
 }
 
-export const upgrade: Step.LongEdit<"upgrade"> = function*(workflow, { node }, lookups) {
-  const located = node === undefined ? Result.succeed(undefined) : Step.locate(workflow, node, "node", lookups)
+const upgradeLine = ({ changes, choice, differs = [], from, node, to }: Upgrade.Change) => {
+  const shown = changes.slice(0, 2).map(({ after, before, path }) =>
+    `${path.replace(/^parameters\./, "")}: ${WorkflowDiff.around(before, after, 80)}`
+  )
+  const more = changes.length > shown.length ? [`${changes.length - shown.length} more`] : []
+  const by = choice === undefined ? "" : `, as accepted ('${choice}'): ${differs.join(" ")}`
+  return `upgraded '${node}' from ${from} to ${to}${
+    shown.length === 0 ? "" : ` (${[...shown, ...more].join(", ")})`
+  }${by}`
+}
+
+export const upgrade: Step.LongEdit<"upgrade"> = function*(workflow, { accept = {}, node }, lookups) {
+  const located = Result.all({
+    node: node === undefined ? Result.succeed(undefined) : Step.locate(workflow, node, "node", lookups),
+    accept: Result.all(
+      Object.entries(accept).map(([word, key]) =>
+        Result.map(Step.locate(workflow, word, "accept", lookups), ({ name }) => [name, key] as const)
+      )
+    )
+  })
   if (Result.isFailure(located)) return Result.fail(located.failure)
-  const name = located.success?.name
+  const name = located.success.node?.name
   const names = name === undefined ? undefined : [name]
-  const { left, upgraded, workflow: next } = yield* Upgrade.steps(workflow, names, lookups)
-  const changes = upgraded.map(({ from, node, to }) => `upgraded '${node}' from ${from} to ${to}`)
+  const keys = Object.fromEntries(located.success.accept)
+  const { left, removed, unknown: [unknown], upgraded, workflow: next } = yield* Upgrade.steps(
+    workflow,
+    names,
+    lookups,
+    keys
+  )
+  if (unknown !== undefined) {
+    return Step.refuse(
+      JsonPath.member("accept", unknown.node),
+      `'${unknown.node}' has no choice '${unknown.key.slice(0, 100)}'.`,
+      unknown.keys.length === 0 ? "Its upgrade has none: leave it out." : `There are: ${unknown.keys.join(", ")}.`
+    )
+  }
+  const changes = [
+    ...upgraded.map(upgradeLine),
+    ...removed.map(({ into, node, why }) => `removed '${node}': ${why} is in '${into}'`)
+  ]
   const nothing = left.length === 0
     ? name === undefined ? "every node is at its newest version" : `'${name}' is at its newest version`
     : "nothing could be upgraded; see left"

@@ -5,6 +5,7 @@ import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import data from "./ai.json" with { type: "json" }
 import {
+  asN8n,
   carry,
   done,
   left,
@@ -13,7 +14,8 @@ import {
   type Old,
   type StepData,
   steps as ofData,
-  type Successors
+  type Successors,
+  way
 } from "./mapping.ts"
 
 const langchain = "@n8n/n8n-nodes-langchain."
@@ -37,14 +39,14 @@ const systemMessage = "You are a helpful assistant"
 
 const toolsOnly: Mapping = (old) => {
   const mode = old.parameters["agent"]
-  if (mode !== "toolsAgent" || old.version < 1.6) {
+  if ((mode !== "toolsAgent" || old.version < 1.6) && !old.isAccepted) {
     return left(
       `AI Agent 2 and later are Tools Agents: this one is a ${String(mode)}, which has other prompts.`,
-      "Set agent to toolsAgent in version 1.9, compare the model's answers, then upgrade again."
+      "Decide whether the model may get the prompts of a Tools Agent, and compare its answers."
     )
   }
   const steps = obj(old.own["options"])?.["returnIntermediateSteps"] ?? false
-  if (steps !== false) {
+  if (steps !== false && !old.isAccepted) {
     return left(
       "From 2 on the model's messages in intermediateSteps have another form.",
       "Change the expressions that read intermediateSteps, then set the version by an update."
@@ -66,7 +68,7 @@ const withoutStreaming: Mapping = (old) =>
 
 /** From 3 on tools run as nodes, which changes their answers to the model and the stored memory. */
 const withoutTools: Mapping = (old) =>
-  linked(old, "ai_tool").length > 0
+  linked(old, "ai_tool").length > 0 && !old.isAccepted
     ? left(
       "From 3 on the agent's tools run as nodes: the model gets their results as lists of items, and memory stores them.",
       "Set version 3.1 by an update and compare the model's answers."
@@ -106,7 +108,7 @@ const toolNameOf = (node: string) => {
 /** A tool that had a name of its own is called by its node's name. */
 const named = (key: string, fixed?: string): Mapping => (old) => {
   const name = fixed ?? old.parameters[key]
-  return name === toolNameOf(old.name)
+  return name === toolNameOf(old.name) || old.isAccepted
     ? carry({ ...old, own: without(old.own, (_, each) => each === key) })
     : left(
       `From this version on the model calls the tool by its node's name, ${toolNameOf(old.name)}, instead of ${
@@ -237,14 +239,8 @@ const fromOpenAi: Mapping = (old) => {
       "Use the OpenAI node of @n8n/n8n-nodes-langchain, an AI Agent, or an HTTP Request."
     )
   }
-  if (options === undefined || ["maxTokens", "echo"].some((key) => Object.hasOwn(options, key))) {
-    return left(
-      "Its successor sends max_completion_tokens in place of max_tokens, and no echo.",
-      "Remove the option, or set it in a new OpenAI node."
-    )
-  }
   const messages = arr(obj(old.parameters["prompt"])?.["messages"]).map(obj)
-  if (messages.length === 0 || messages.includes(undefined)) {
+  if (options === undefined || messages.length === 0 || messages.includes(undefined)) {
     return left("It has no messages of its own.", "Set its messages, then upgrade again.")
   }
   const parameters = defined({
@@ -253,10 +249,17 @@ const fromOpenAi: Mapping = (old) => {
       values: messages.map((each) => ({ role: each?.["role"] ?? "user", content: each?.["content"] ?? "" }))
     },
     simplify: old.parameters["simplifyOutput"] ?? true,
-    options,
+    options: without(options, (_, key) => key === "echo"),
     requestOptions: old.own["requestOptions"]
   })
-  return done(parameters, { keys: { typeVersion: 1.8 } })
+  const more = { keys: { typeVersion: 1.8 } }
+  return ["maxTokens", "echo"].some((key) => Object.hasOwn(options, key))
+    ? left(
+      "Its successor sends max_completion_tokens in place of max_tokens, and no echo.",
+      "Decide whether its model takes max_completion_tokens, and nothing reads the echo.",
+      [way(asN8n, "", parameters, more)]
+    )
+    : done(parameters, more)
 }
 
 /** A parser that repairs another parser's answers is now a setting of that parser. */
@@ -278,7 +281,7 @@ const autofixing: Mapping = (old) => {
     ...Workflow.parametersOf(inner),
     autoFix: true,
     ...(prompt === undefined ? {} : { customizeRetryPrompt: true, prompt })
-  }, { keys: { typeVersion: inner["typeVersion"] }, absorbs: name })
+  }, { keys: { typeVersion: inner["typeVersion"] }, absorbs: { node: name, why: "its schema" } })
 }
 
 /** Chats in the editor only, as the chat trigger does while it is not public. */

@@ -359,7 +359,7 @@ export const undecided = (old: Obj): Outcome =>
     `It is not known how the new version compares ${JSON.stringify(old["value1"])} and ${
       JSON.stringify(old["value2"])
     } by ${JSON.stringify(old["operation"])}.`,
-    "Write this condition for the new version by hand."
+    "Write the condition with values that can be read, or with another operation, then upgrade again."
   )
 
 /** Parameters of If 2 and Filter 2 from those of If 1 and Filter 1. */
@@ -371,7 +371,7 @@ export const ofTypes = (conditions: unknown, combinator: string, parse: Parse): 
   if (late !== undefined && types.length > 1) {
     return left(
       "It reads other nodes only where the conditions of another type have not decided; the new version always does.",
-      "Check that those nodes have always run, then write the conditions for the new version by hand."
+      "Let another If before this one check them, then upgrade again."
     )
   }
   const all: Array<Condition> = []

@@ -8,8 +8,8 @@ import { operand } from "./conditions.ts"
 import data from "./core.json" with { type: "json" }
 import { moves } from "./files.ts"
 import {
+  asN8n,
   carry,
-  continues,
   done,
   entriesOf,
   left,
@@ -18,7 +18,8 @@ import {
   type StepData,
   type Steps,
   steps as ofData,
-  type Successors
+  type Successors,
+  way
 } from "./mapping.ts"
 import { filterNodes, ifs, switches } from "./routes.ts"
 import { set } from "./set.ts"
@@ -35,22 +36,58 @@ const withOptions = (own: Obj): Obj => {
     : { options }
 }
 
-const byHand = "Choose the mode and its options for the new version by hand."
-
-const first: Mapping = ({ parameters }) => {
-  const mode = str(parameters["mode"])
-  return mode === "append"
-    ? done({})
-    : left(
-      mode === "mergeByIndex"
-        ? "The new version pairs items by position only up to the shortest input, or up to the longest."
-        : mode === "passThrough" || mode === "wait"
-        ? "The new version waits until both inputs have items."
-        : mode === "multiplex"
-        ? "The new version passes files on too."
-        : "The new version compares keys in another way, and keeps items without a key.",
-      byHand
-    )
+/** Modes that come near to those of the first version. */
+const first: Mapping = ({ parameters: p }) => {
+  const mode = str(p["mode"])
+  const combine = (by: string, more: Obj = {}) => ({ mode: "combine", combineBy: by, options: {}, ...more })
+  const byKey = (joinMode: string) => ({
+    mode: "combine",
+    advanced: true,
+    mergeByFields: { values: [{ field1: p["propertyName1"], field2: p["propertyName2"] }] },
+    joinMode,
+    ...(joinMode === "enrichInput1" ? {} : { outputDataFrom: "input1" }),
+    options: {}
+  })
+  const decision = "Choose the mode that comes near enough."
+  switch (mode) {
+    case "append":
+      return done({})
+    case "mergeByIndex":
+      return left(
+        "The new version pairs items by position only up to the shortest input, or up to the longest.",
+        decision,
+        [
+          way("shortest", "Pairs up to the shortest input.", combine("combineByPosition")),
+          way(
+            "longest",
+            "Pairs up to the longest input.",
+            combine("combineByPosition", { options: { includeUnpaired: true } })
+          )
+        ]
+      )
+    case "passThrough":
+    case "wait":
+      return left("The new version waits until both inputs have items.", decision, [
+        way("chooseBranch", "Waits for both inputs, then goes on as before.", {
+          mode: "chooseBranch",
+          ...(mode === "wait" ? { output: "empty" } : p["output"] === "input2" ? { useDataOfInput: 2 } : {})
+        })
+      ])
+    case "multiplex":
+      return left("The new version passes files on too.", decision, [
+        way("combineAll", "Combines each item with each, files included.", combine("combineAll"))
+      ])
+    case "mergeByKey":
+    case "keepKeyMatches":
+    case "removeKeyMatches": {
+      const join = mode === "mergeByKey" ? "enrichInput1" : mode === "keepKeyMatches" ? "keepMatches" : "keepNonMatches"
+      return left("The new version compares keys in another way, and keeps items without a key.", decision, [
+        way(join, "Compares the same fields; all matches count, not the last one.", byKey(join))
+      ])
+    }
+    default:
+      return left(`Its mode '${String(mode)}' is not known.`, "Choose a mode, then upgrade again.")
+  }
 }
 
 const second: Mapping = ({ own, parameters }) => {
@@ -63,7 +100,7 @@ const second: Mapping = ({ own, parameters }) => {
       if (output === "empty") return done({ mode: "chooseBranch", output: "empty" })
       return output === "input1" || output === "input2"
         ? done({ mode: "chooseBranch", ...(output === "input1" ? {} : { useDataOfInput: 2 }) })
-        : left("Its output depends on data.", byHand)
+        : left("Its output depends on data.", "Choose input1 or input2, then upgrade again.")
     }
     case "combine": {
       const by = parameters["combinationMode"]
@@ -78,11 +115,16 @@ const second: Mapping = ({ own, parameters }) => {
         ? done({ mode: "combine", combineBy: "combineByPosition", ...options })
         : left(
           "If an input has no items, the old version passes on those of the other; the new version nothing.",
-          "Upgrade it by an update if both inputs always have items: mode combine, combineBy combineByPosition."
+          "Decide whether both inputs always have items.",
+          [way("byPosition", "Pairs by position; nothing comes out where an input has no items.", {
+            mode: "combine",
+            combineBy: "combineByPosition",
+            ...options
+          })]
         )
     }
     default:
-      return left("Its mode is not known.", byHand)
+      return left("Its mode is not known.", "Choose a mode, then upgrade again.")
   }
 }
 
@@ -107,7 +149,10 @@ const loop: Mapping = (old) => {
   const { graph, name, node, version, workflow } = old
   const hasNext = (output: number) => Graph.next(graph, name, output).length > 0
   if (str(node["onError"]) === "continueErrorOutput" || hasNext(version < 2 ? 1 : 2)) {
-    return left("It has an output for errors.", "Connect the outputs of the new version by hand: done, loop, error.")
+    return left(
+      "It has an output for errors.",
+      "Remove the links of its error output and onError, upgrade again, and connect the third output, error."
+    )
   }
   return Answering.returnsItems(workflow) && !hasNext(1)
     ? left(
@@ -146,7 +191,7 @@ const workflowInputs = {
   convertFieldsToString: true
 }
 
-const called: Mapping = ({ node, own, nextVersion, parameters }) => {
+const called: Mapping = ({ own, nextVersion, parameters }) => {
   const { workflowId } = own
   if (nextVersion === 1.1) {
     return done(
@@ -165,12 +210,12 @@ const called: Mapping = ({ node, own, nextVersion, parameters }) => {
     return done({ ...own, ...(parameters["source"] === "database" ? { workflowInputs } : {}) })
   }
   if (nextVersion === 1.3) {
-    return continues(node) && parameters["mode"] === "each"
-      ? left(
-        "It passes each failed item to an output of its own; the new version all to one.",
-        "Connect the outputs by hand."
-      )
-      : done(own)
+    return done(
+      own,
+      parameters["mode"] === "each"
+        ? { fails: "It passes each failed item to an output of its own; the new version all to one." }
+        : {}
+    )
   }
   const inputs = obj(own["workflowInputs"])
   const isTyped = arr(inputs?.["schema"]).some((each) => obj(each)?.["type"] === "string")
@@ -182,10 +227,12 @@ const called: Mapping = ({ node, own, nextVersion, parameters }) => {
     : done(own)
 }
 
+const acceptsMissing = "It fails where a field is missing; the new version does not."
+
 const summarize: Mapping = (old) => {
-  const { continueIfFieldNotFound: _, ...options } = obj(old.own["options"]) ?? {}
+  const { continueIfFieldNotFound, ...options } = obj(old.own["options"]) ?? {}
   return (str(old.parameters["fieldsToSplitBy"]) ?? "x").trim() === ""
-    ? done({ ...old.own, options })
+    ? done({ ...old.own, options }, continueIfFieldNotFound === true ? {} : { fails: acceptsMissing })
     : left(
       "Version 1 groups by the text of the fields, and returns them as text; version 1.1 keeps their types.",
       "Check that no later node needs text there, then set typeVersion 1.1 by an update."
@@ -206,7 +253,7 @@ const executionData: Mapping = ({ lookups, own, parameters }) => {
   const values = entriesOf(parameters["dataToSave"], "values")
   const next = values.map((each) => ({ ...each, value: stored(each["value"], lookups.parse) }))
   return next.some(({ value }, index) => value === undefined && values[index]?.["value"] !== undefined)
-    ? left("A value has code that cannot be read.", "Write it for the new version by hand.")
+    ? left("A value has code that cannot be read.", "Correct its code, then upgrade again.")
     : done(values.length === 0 ? own : { ...own, dataToSave: { ...obj(own["dataToSave"]), values: next } })
 }
 
@@ -229,13 +276,14 @@ const itemLists: Mapping = ({ own, parameters, version }) => {
   const operation = str(parameters["operation"]) ?? "splitOutItems"
   const type = Object.hasOwn(newer, operation) ? newer[operation] : undefined
   const { operation: _, resource: __, ...rest } = own
-  const byHand = (why: string) => left(why, "Set up the node that replaces it by hand.")
-  if (type === undefined) return byHand(`Its operation '${operation}' is not known.`)
+  const unknown = (why: string) =>
+    left(why, `Add the node for '${operation}', connect it in place of this one, and remove this one.`)
+  if (type === undefined) return unknown(`Its operation '${operation}' is not known.`)
   if (
     type === "summarize" && (str(parameters["fieldsToSplitBy"]) ?? "").trim() !== "" ||
     type === "aggregate" && version < 3
   ) {
-    return byHand(
+    return unknown(
       type === "summarize" ? "It groups by the text of fields." : "The first versions aggregate fields in another way."
     )
   }
@@ -244,12 +292,16 @@ const itemLists: Mapping = ({ own, parameters, version }) => {
     for (const key of ["fieldsToInclude", "fieldsToExclude", "fieldsToCompare"]) {
       if (next[key] === undefined) continue
       const joined = typeof next[key] === "string" ? next[key] : names(next[key])
-      if (joined === undefined) return byHand(`Names in '${key}' are expressions or contain commas.`)
+      if (joined === undefined) return unknown(`Names in '${key}' are expressions or contain commas.`)
       next[key] = joined
     }
   }
-  const { continueIfFieldNotFound: ___, ...options } = obj(next["options"]) ?? {}
-  return done(type === "summarize" ? { ...next, options } : next, { type: `${base}${type}` })
+  const { continueIfFieldNotFound, ...options } = obj(next["options"]) ?? {}
+  const isStricter = version < 3 || type === "summarize" && continueIfFieldNotFound !== true
+  return done(type === "summarize" ? { ...next, options } : next, {
+    type: `${base}${type}`,
+    ...(isStricter ? { fails: acceptsMissing } : {})
+  })
 }
 const itemListTypes = [...new Set(Object.values(newer))].map((name) => `${base}${name}`)
 
@@ -259,7 +311,10 @@ const lacking: ReadonlyArray<readonly [pattern: RegExp, what: string]> = [
   [/\b[gs]etBinaryData(?:Async)?\b/, "reads or writes files"],
   [/\bthis\b(?!\.getWorkflowStaticData\b)/, "uses `this`"],
   [/\bhelpers\b/, "calls n8n's helpers"],
-  [/\bjson["']?\s*(?::|=(?!=))\s*\[/, "returns a list as data of an item"],
+  [
+    /\bjson["']?\s*(?::|=(?!=))\s*(?:\[|Object\.(?:keys|values|entries)\b|[\w.$]+\.(?:split|map|filter|concat)\()|\breturn\s*\[\s*\[|\breturn\s+[\w.$]+\.map\([^{}]*=>\s*\[/,
+    "returns a list as data of an item"
+  ],
   [
     /\b(?:get|set)PrototypeOf\b|\bdefinePropert|\.prototype\b|\bcaptureStackTrace\b|\bglobalThis\b|\bprocess\b|\bBuffer\s*\(/,
     "uses JavaScript that a Code node restricts"
@@ -292,21 +347,27 @@ const script = (old: string, isEach: boolean): string => {
   return [...before, ...inner].join("\n")
 }
 
-const toCode = (isEach: boolean): Mapping => ({ node, parameters }) => {
-  const code = str(parameters["functionCode"])
+const readsCopies = "changes copies of the items and also reads the items themselves"
+
+const toCode = (isEach: boolean): Mapping => ({ parameters: { functionCode } }) => {
+  const code = str(functionCode)
   const why = code === undefined || code.startsWith("=")
     ? "takes its code from data"
     : isEach && /\$input\s*\.\s*(?:first|last|all|itemMatching)\b/.test(code)
     ? "reads all items where a Code node reads one"
     : !isEach && reading.test(code) && /(?<![.$\w])items?\b/.test(code)
-    ? "changes copies of the items and also reads the items themselves"
-    : continues(node)
-    ? "continues after errors, which a Code node words differently"
+    ? readsCopies
     : lacking.find(([pattern]) => pattern.test(code))?.[1]
+  const parameters = { ...(isEach ? { mode: "runOnceForEachItem" } : {}), jsCode: script(code ?? "", isEach) }
   return why !== undefined || code === undefined
-    ? left(`Its code ${why}.`, "Write the code for a Code node by hand.")
-    : done({ ...(isEach ? { mode: "runOnceForEachItem" } : {}), jsCode: script(code, isEach) })
+    ? left(
+      `Its code ${why}.`,
+      "Change the code so that a Code node can run it, then upgrade again.",
+      why === readsCopies ? [way(asN8n, "A change of one is then one of the other.", parameters)] : []
+    )
+    : done(parameters)
 }
+const wordsOtherwise = "A Code node words its errors differently."
 
 const transform: Mapping = ({ own: { jsCode } }) =>
   typeof jsCode !== "string" || jsCode === "" || jsCode.startsWith("=")
@@ -331,8 +392,8 @@ export const steps: Steps = {
 }
 
 export const successors: Successors = {
-  [`${base}function`]: { to: [`${base}code`], change: toCode(false) },
-  [`${base}functionItem`]: { to: [`${base}code`], change: toCode(true) },
+  [`${base}function`]: { to: [`${base}code`], change: toCode(false), fails: wordsOtherwise },
+  [`${base}functionItem`]: { to: [`${base}code`], change: toCode(true), fails: wordsOtherwise },
   [`${base}moveBinaryData`]: moves,
   [`${base}aiTransform`]: { to: [`${base}code`], change: transform },
   [`${base}itemLists`]: { to: itemListTypes, change: itemLists },

@@ -2,18 +2,21 @@
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import { seesMore } from "./downstream.ts"
-import { continues, done, entriesOf, left, type Mapping, optionsOf, type Step } from "./mapping.ts"
+import { asN8n, done, entriesOf, left, type Mapping, optionsOf, type Step, way } from "./mapping.ts"
 
 const isText = (own: Obj) =>
   entriesOf(own["extractionValues"], "values").some(({ returnValue = "text" }) => returnValue === "text")
 
-export const fromHtmlExtract: Mapping = (old) =>
-  isText(old.own)
+export const fromHtmlExtract: Mapping = (old) => {
+  const parameters = { operation: "extractHtmlContent", ...old.own, options: { trimValues: true, ...optionsOf(old) } }
+  return isText(old.own)
     ? left(
       "HTML takes text from a page in another way: with line breaks, lists and links.",
-      "If that is fine, replace it by HTML with the operation extractHtmlContent."
+      "Decide whether what follows can take such text.",
+      [way(asN8n, "", parameters)]
     )
-    : done({ operation: "extractHtmlContent", ...old.own, options: { trimValues: true, ...optionsOf(old) } })
+    : done(parameters)
+}
 
 export const fromReadPdf: Mapping = ({ own: { binaryPropertyName }, parameters: { encrypted, password } }) =>
   isExpression(encrypted)
@@ -25,40 +28,45 @@ export const fromReadPdf: Mapping = ({ own: { binaryPropertyName }, parameters: 
     }))
 
 export const fromWriteBinaryFile: Mapping = (old) =>
-  isExpression(optionsOf(old)["append"]) || old.node["onError"] !== undefined || old.node["continueOnFail"] === true
-    ? left(
-      "Read/Write Files from Disk has other messages for a file that cannot be written.",
-      "If nothing reads the message, replace the node."
-    )
+  isExpression(optionsOf(old)["append"])
+    ? left("An expression decides whether it appends.", "Choose, then upgrade again.")
     : done({ operation: "write", ...old.own })
 
 const ofFiles = ["fileExtension", "fileName", "fileSize", "fileType", "mimeType"]
 
 /** Version 1 of Read/Write Files returns nothing for a missing file, like the old node. */
 export const fromReadBinaryFiles: Mapping = (old) => {
-  const { node, own, parameters: p } = old
+  const { own, parameters: p } = old
   const { dataPropertyName, fileSelector } = p
+  const parameters = {
+    fileSelector: own["fileSelector"] ?? "",
+    options: dataPropertyName === "data" ? {} : { dataPropertyName }
+  }
+  const more = { keys: { typeVersion: 1, executeOnce: true } }
+  const ways = [way(asN8n, "", parameters, more)]
   if (
-    continues(node) || /[()[\]\\]|\.\.|\/\//.test(String(fileSelector)) || isExpression(fileSelector) ||
+    /[()[\]\\]|\.\.|\/\//.test(String(fileSelector)) || isExpression(fileSelector) ||
     isExpression(dataPropertyName)
   ) {
     return left(
-      "Read/Write Files from Disk reads brackets and backslashes of a path, and reports errors, in another way.",
-      "Replace it, and check which files it finds."
+      "Read/Write Files from Disk reads brackets and backslashes of a path in another way.",
+      "Check which files the path then finds.",
+      ways
     )
   }
   return ofFiles.some((field) => seesMore(old, field))
-    ? left("Read/Write Files from Disk adds fields about the file.", "If what follows takes them, replace the node.")
-    : done({
-      fileSelector: own["fileSelector"] ?? "",
-      options: dataPropertyName === "data" ? {} : { dataPropertyName }
-    }, { keys: { typeVersion: 1, executeOnce: true } })
+    ? left("Read/Write Files from Disk adds fields about the file.", "Decide whether what follows can take them.", ways)
+    : done(parameters, more)
 }
 
-export const fromReadBinaryFile: Mapping = () =>
+export const fromReadBinaryFile: Mapping = ({ own: { dataPropertyName, filePath } }) =>
   left(
     "It keeps the fields and files of its item; Read/Write Files from Disk returns those of the file alone.",
-    "Replace it, and take other fields from the node before."
+    "Let what follows take other fields from the node before.",
+    [way("fileOnly", "It returns the file without the fields and other files of its item.", {
+      fileSelector: filePath ?? "",
+      options: defined({ dataPropertyName })
+    })]
   )
 
 export const fromICal: Mapping = ({ own }) => done({ ...own, operation: "iCal" })
@@ -70,7 +78,8 @@ export const fromWorkflowTrigger: Mapping = (old) =>
     ? done(old.own)
     : left(
       "`event` is 'Workflow published' instead of 'Workflow activated'.",
-      "If nothing compares it, replace the node by the n8n Trigger."
+      "Decide whether anything compares it.",
+      [way(asN8n, "", old.own)]
     )
 
 const spreadsheets = new Set(["csv", "html", "rtf", "ods", "xls", "xlsx"])
@@ -82,7 +91,15 @@ export const fromSpreadsheet: Mapping = (old) => {
   if (p["operation"] !== "toFile" || typeof fileFormat !== "string" || !spreadsheets.has(fileFormat)) {
     return left(
       "Spreadsheet File finds out the format of a file itself.",
-      "Replace it by Extract from File with the operation for the file's format."
+      "Choose the format of the files.",
+      p["operation"] !== "fromFile" ? [] : ["csv", "xlsx", "xls", "ods", "html"].map((operation) =>
+        way(
+          operation,
+          `Extract from File reads ${operation} files only.`,
+          defined({ operation, binaryPropertyName: old.own["binaryPropertyName"], options: old.own["options"] }),
+          { type: "n8n-nodes-base.extractFromFile" }
+        )
+      )
     )
   }
   const name = options["fileName"]
@@ -172,7 +189,7 @@ const fromFile = (p: Obj, options: Obj): string | undefined => {
   ].join("\n")
 }
 
-const toCode: Mapping = ({ node, parameters: p, version }) => {
+const toCode: Mapping = ({ parameters: p, version }) => {
   const { fileName, ...options } = obj(p["options"]) ?? {}
   const isText = p["mode"] === "jsonToBinary"
   const encodings = ["utf8", "", undefined, ...(isText ? [] : ["base64"])]
@@ -182,11 +199,14 @@ const toCode: Mapping = ({ node, parameters: p, version }) => {
   const isKnown = !encodings.every((each) => each !== options["encoding"]) && isPlainKey(p["destinationKey"]) &&
     (obj(p["options"]) !== undefined || p["options"] === undefined) &&
     !JSON.stringify({ ...p, options }).includes("\"=") && options["addBOM"] !== true &&
-    options["dataIsBase64"] !== true && !(options["jsonParse"] === true && continues(node))
+    options["dataIsBase64"] !== true
   const jsCode = !isKnown ? undefined : isText ? toFile(version, p, { ...options, fileName }) : fromFile(p, options)
   return jsCode === undefined
     ? left("Its keys, encoding or options have no counterpart in code.", binaryByHand)
-    : done({ mode: "runOnceForEachItem", jsCode })
+    : done(
+      { mode: "runOnceForEachItem", jsCode },
+      options["jsonParse"] === true ? { fails: "A Code node words its errors differently." } : {}
+    )
 }
 
 export const moves = { to: ["n8n-nodes-base.code"], change: toCode }

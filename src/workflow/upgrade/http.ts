@@ -1,10 +1,10 @@
 /** HTTP Request from any version to 4.5, with equal requests and equal items. */
 import * as Result from "effect/Result"
-import { arr, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, defined, equals, type Obj, obj } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import * as Template from "../../n8n/model/Template.ts"
 import { seesMore, type Shape, shapeOf } from "./downstream.ts"
-import { done, entriesOf, left, type Mapping, type Old, type Undecided } from "./mapping.ts"
+import { continues, done, entriesOf, left, type Mapping, type Old, type Undecided } from "./mapping.ts"
 
 /** Code of an expression that is nothing but `={{ code }}`, so that its value may be of any type. */
 export const codeOf = (value: unknown): string | undefined => {
@@ -285,17 +285,8 @@ const oldOptions = (old: Old): Part => {
   })
 }
 
-const continuing = (node: Obj) =>
-  str(node["onError"]) ?? (node["continueOnFail"] === true ? "continueRegularOutput" : "stopWorkflow")
-
 const fromOld: Mapping = (old) => {
-  const { node, parameters: p } = old
-  if (continuing(node) !== "stopWorkflow" && !old.sendsOnly) {
-    return left(
-      "From version 4 on, the items of failed requests differ: some messages have changed, and from 4.5 on they have 'details'.",
-      "If no later node uses all fields of such an item, set onError to stopWorkflow, upgrade, and set it back."
-    )
-  }
+  const { parameters: p } = old
   const method = p["requestMethod"]
   const options = obj(p["options"]) ?? {}
   const isForm = withBody.has(String(method))
@@ -329,7 +320,8 @@ const fromOld: Mapping = (old) => {
         ...headers.parameters,
         ...body.parameters,
         options: { ...rest, ...query.options, ...headers.options }
-      }
+      },
+      fails: "From version 4 on, some messages of failed requests differ, and from 4.5 on their items have 'details'."
     }
   })
 }
@@ -385,14 +377,11 @@ const toCredentialsStay: Mapping = ({ own, parameters: p }) => {
 }
 
 const toDetails: Mapping = (old) => {
-  const { node, own, sendsOnly } = old
-  const onError = continuing(node)
-  const isUnread = sendsOnly || onError === "stopWorkflow" ||
-    !seesMore(old, "details", onError === "continueErrorOutput" ? 1 : undefined)
-  return isUnread ? done(own) : left(
-    "From version 4.5 on, the item of a failed request has 'details' beside 'error'.",
-    "If no later node uses all fields of such an item, set typeVersion 4.5 by an update."
-  )
+  const { node, own } = old
+  // The search through what follows is long.
+  return continues(node) && seesMore(old, "details", node["onError"] === "continueErrorOutput" ? 1 : undefined)
+    ? done(own, { fails: "From version 4.5 on, the item of a failed request has 'details' beside 'error'." })
+    : done(own)
 }
 
 export const request = [

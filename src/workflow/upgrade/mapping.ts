@@ -3,16 +3,34 @@ import * as Result from "effect/Result"
 import { arr, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
-import type { Description } from "../../catalogue/types/NodeType.ts"
+import { choices, type Description } from "../../catalogue/types/NodeType.ts"
 import type * as Checked from "../check/CheckedWorkflow.ts"
 import type * as Graph from "../Graph.ts"
+
+/** Way of upgrading that a person can choose by its key, although the node then does not do quite the same. */
+export type Choice = {
+  /** Short, stable word: {@link asN8n}, a version, or a name of the mapping's own. */
+  readonly key: string
+  readonly does: string
+}
 
 /** Reason why a node's meaning cannot be carried over, and the decision that a person has to make. */
 export interface Undecided {
   readonly why: string
   readonly decision: string
-  /** Ways to upgrade it nevertheless, each by its key. */
-  readonly choices?: ReadonlyArray<{ readonly key: string; readonly does: string }>
+}
+
+/** Key of the way of n8n itself: the version is set, and parameters keep their values. */
+export const asN8n = "asN8n"
+
+/** Choice with its result. */
+export interface Way extends Choice {
+  readonly made: Outcome
+}
+
+/** Undecided mapping with the ways on; without a list, the way {@link asN8n} if the type stays. */
+export interface Fault extends Undecided {
+  readonly ways?: ReadonlyArray<Way>
 }
 
 /** Node before a mapping. */
@@ -28,6 +46,8 @@ export interface Old {
   readonly lookups: Checked.Lookups
   /** Whether only the node's requests matter, not its output. */
   readonly sendsOnly: boolean
+  /** Whether a person has accepted what differs: parameters are carried over as they are. */
+  readonly isAccepted: boolean
   /** Description of the next version of the type, or of the next type. */
   readonly next: Description
   readonly nextVersion: number
@@ -39,19 +59,25 @@ export interface New {
   readonly type?: string
   readonly parameters: Obj
   readonly keys?: Obj
-  /** Name of a sub-node that this node replaces: it is removed with its link. */
-  readonly absorbs?: string
+  /** Sub-node that this node replaces: it is removed with its link. */
+  readonly absorbs?: { readonly node: string; readonly why: string }
+  /** Sentence on how failures differ, or what fails no more: such a node is left where it goes on after errors. */
+  readonly fails?: string
   /** New index of a main output; absent if outputs keep their indexes. */
   readonly outputs?: (index: number) => number
 }
 
-export type Outcome = Result.Result<New, Undecided>
+export type Outcome = Result.Result<New, Fault>
 export type Mapping = (old: Old) => Outcome
 
 /** Step to a version from any earlier one; without `change` the parameters are carried over by their descriptions. */
 export interface Step {
   readonly to: number
   readonly change?: Mapping
+  /** As {@link New.fails}, for all nodes. */
+  readonly fails?: string
+  /** Whether the version has other operations, parameters and output. */
+  readonly rewritten?: true
 }
 
 /** Steps of a type in ascending order. Versions without a step are skipped. */
@@ -61,6 +87,7 @@ export type Steps = { readonly [type: string]: ReadonlyArray<Step> }
 export interface Successor {
   readonly to: ReadonlyArray<string>
   readonly change: Mapping
+  readonly fails?: string
 }
 export type Successors = { readonly [type: string]: Successor }
 
@@ -68,7 +95,15 @@ export type Successors = { readonly [type: string]: Successor }
 export const continues = (node: Obj): boolean =>
   node["continueOnFail"] === true || (str(node["onError"]) ?? "stopWorkflow") !== "stopWorkflow"
 
-export const left = (why: string, decision: string) => Result.fail<Undecided>({ why, decision })
+export const left = (why: string, decision: string, ways?: ReadonlyArray<Way>) =>
+  Result.fail<Fault>(defined({ why, decision, ways }))
+
+/** Ways of a mapping's own: key, what it does, and the parameters that it gives. */
+export const way = (key: string, does: string, parameters: Obj, more: Omit<New, "parameters"> = {}): Way => ({
+  key,
+  does,
+  made: done(parameters, more)
+})
 
 /** Result with exactly these parameters, regardless of the next version's defaults. */
 export const done = (parameters: Obj, more: Omit<New, "parameters"> = {}): Outcome =>
@@ -85,14 +120,19 @@ export const entriesOf = (value: unknown, key: string): ReadonlyArray<Obj> =>
  * version that the mapping has already made. A value without a parameter in the next version is left to a person.
  */
 export const carry = (
-  { next, nextVersion, node, own, parameters: before }: Old,
+  { isAccepted, next, nextVersion, node, own, parameters: before }: Old,
   given: Obj = {},
   more: Omit<New, "parameters"> = {}
 ): Outcome => {
   const isTool = next.name.endsWith("Tool")
   const original = obj(node["parameters"]) ?? {}
   const isMade = (key: string) => Object.hasOwn(given, key) || !equals(own[key], original[key])
-  let parameters: Obj = { ...own, ...given }
+  const located = isAccepted ? next.properties.filter(({ name, type }) => type === "resourceLocator" && own[name]) : []
+  let parameters: Obj = {
+    ...own,
+    ...Object.fromEntries(located.map(({ name }) => [name, locator(own[name])])),
+    ...given
+  }
   const after = () => Parameters.complete(next, { typeVersion: nextVersion, parameters, isTool })
   // A value that becomes explicit can make others visible.
   for (let round = 0; round < 3; round++) {
@@ -104,15 +144,29 @@ export const carry = (
     parameters = Object.assign({}, parameters, Object.fromEntries(changed.map((key) => [key, before[key]])))
   }
   const shown = after()
-  const lost = Object.keys(own).find((key) =>
-    Object.hasOwn(before, key) && !Object.hasOwn(shown, key) && !Object.hasOwn(given, key) && own[key] !== null
+  const lost = Object.keys(own).filter((key) =>
+    Object.hasOwn(before, key) && !Object.hasOwn(shown, key) && !Object.hasOwn(given, key) && own[key] !== null &&
+    !equals(own[key], {})
+  ).map((key) => `'${key}'`)
+  if (lost.length === 0) return done(parameters, more)
+  const operations = next.properties.filter(({ displayOptions, name }) =>
+    name === "operation" &&
+    Parameters.isShown(displayOptions, Parameters.scopeOf(next, { typeVersion: nextVersion, parameters: own, isTool }))
+  ).flatMap((each) => choices(each).map(({ value }) => value))
+  const operation = before["operation"]
+  return left(
+    `Version ${nextVersion} of ${String(node["type"])} has no ${lost.length > 1 ? "parameters" : "parameter"} ${
+      lost.join(", ")
+    }${
+      operation === undefined || operations.length === 0
+        ? ""
+        : operations.includes(operation as string)
+        ? `; the operation '${String(operation)}' exists in both`
+        : `, and no operation '${String(operation)}', but ${operations.join(", ")}`
+    }.`,
+    `Decide what takes the place of ${lost.join(", ")}.`,
+    []
   )
-  return lost === undefined
-    ? done(parameters, more)
-    : left(
-      `Version ${nextVersion} of ${String(node["type"])} has no parameter '${lost}'.`,
-      `Decide what takes the place of '${lost}'.`
-    )
 }
 
 /** Conditions on a node, all of which it must meet. */
@@ -124,8 +178,6 @@ interface Condition {
   readonly present?: ReadonlyArray<string>
   /** Paths of completed parameters, one of which must be an expression. */
   readonly expression?: ReadonlyArray<string>
-  /** Only nodes that pass failed items on. */
-  readonly continues?: true
   /** Upper bound (exclusive) or lower bound (inclusive) of the node's version. */
   readonly below?: number
   readonly from?: number
@@ -146,6 +198,7 @@ interface Case extends Condition {
   readonly locator?: ReadonlyArray<string>
   readonly remove?: ReadonlyArray<string>
   readonly keys?: Obj
+  readonly fails?: string
   readonly left?: Undecided
 }
 
@@ -153,6 +206,7 @@ interface Case extends Condition {
 export interface StepData {
   readonly to: number
   readonly source?: string
+  readonly fails?: string
   readonly cases?: ReadonlyArray<Case>
   /** Whether the version has other operations, parameters and output. */
   readonly rewritten?: true
@@ -173,13 +227,12 @@ const isOneOf = ({ parameters }: Old, hasAny: boolean) => ([at, values]: readonl
 
 /** Whether a node meets a condition; an expression may have any value, so that the node is left as it is. */
 const meets = (
-  { below, continues: isContinuing, expression, from, present, unless = {}, when = {} }: Condition,
+  { below, expression, from, present, unless = {}, when = {} }: Condition,
   old: Old,
   isLeft: boolean
 ): boolean => {
   const at = (each: string) => JsonPath.get(old.parameters, path(each))
-  return (isContinuing === undefined || continues(old.node)) &&
-    (below === undefined || old.version < below) && (from === undefined || old.version >= from) &&
+  return (below === undefined || old.version < below) && (from === undefined || old.version >= from) &&
     (present === undefined || present.some((each) => !isEmpty(at(each)))) &&
     (expression === undefined || expression.some((each) => Parameters.isExpression(at(each)))) &&
     Object.entries(when).every(isOneOf(old, isLeft)) && !Object.entries(unless).some(isOneOf(old, false))
@@ -229,21 +282,25 @@ const put = (parameters: Obj, path: JsonPath.Path, value: unknown): Obj =>
 const ofCases = (cases: ReadonlyArray<Case>): Mapping => (old) => {
   const matching = cases.filter(applies(old))
   const undecided = matching.find((each) => each.left !== undefined)?.left
-  if (undecided !== undefined) return Result.fail(undecided)
+  if (undecided !== undefined && !old.isAccepted) return Result.fail(undecided)
   if (matching.some((each) => isBlocked(old.own, each))) {
     return left("A group of its parameters is an expression.", "Set these parameters one by one, then upgrade again.")
   }
   const changed = matching.reduce<Obj>(withCase(old.parameters), old.own)
   const values = Object.fromEntries(Object.entries(changed).filter(([key, value]) => !equals(old.own[key], value)))
-  return carry({ ...old, own: changed }, values, { keys: Object.assign({}, ...matching.map(({ keys }) => keys)) })
+  const fails = matching.find((each) => each.fails !== undefined)?.fails
+  return carry({ ...old, own: changed }, values, {
+    keys: Object.assign({}, ...matching.map(({ keys }) => keys)),
+    ...(fails === undefined ? {} : { fails })
+  })
 }
 
 const ofData = ({ cases, rewritten, to }: StepData): Mapping | undefined =>
   rewritten === true
-    ? () =>
-      left(
-        `Version ${to} is a new node: operations, parameters and output differ.`,
-        "Create the node again in its newest version."
+    ? (old) =>
+      old.isAccepted ? carry(old) : left(
+        `Version ${to} is a new node: what it asks of the service, and returns, can differ.`,
+        "Compare what both versions return, and change what follows."
       )
     : cases && ofCases(cases)
 
@@ -255,6 +312,13 @@ export const steps = (
   Object.fromEntries(
     Object.entries(data).map(([type, list]) => [
       type,
-      list.map((step) => defined({ to: step.to, change: code[type]?.[step.to] ?? ofData(step) }))
+      list.map((step) =>
+        defined({
+          to: step.to,
+          fails: step.fails,
+          rewritten: step.rewritten,
+          change: code[type]?.[step.to] ?? ofData(step)
+        })
+      )
     ])
   )

@@ -1,5 +1,5 @@
 /** Mappings of nodes that send, receive or start, and of nodes for files. */
-import { int, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, int, type Obj, obj, str } from "../../base/Json.ts"
 import { isExpression } from "../../catalogue/parameters/ParameterValues.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Schedules from "../Schedules.ts"
@@ -7,6 +7,7 @@ import { connected, seesMore } from "./downstream.ts"
 import * as files from "./files.ts"
 import { request } from "./http.ts"
 import {
+  asN8n,
   carry,
   done,
   entriesOf,
@@ -17,7 +18,8 @@ import {
   type Step,
   type Steps,
   steps as ofData,
-  type Successors
+  type Successors,
+  way
 } from "./mapping.ts"
 import data from "./requests.json" with { type: "json" }
 
@@ -58,26 +60,33 @@ const toCodes: Mapping = (old) => {
     connected({ ...old, name: Workflow.nameOf(node) }, "before").some((before) =>
       isWaiting(before) && after.includes(before)
     )
+  const { responseCode, responseMode: _, ...others } = own
+  const withMode = (responseMode: unknown) => {
+    const made = defined({ responseMode: responseMode === mode ? own["responseMode"] : responseMode, ...others })
+    return responseCode === undefined || responseCode === 200 || responseMode === "responseNode"
+      ? made
+      : withOptions({ ...old, own: made }, {
+        responseCode: { values: { responseCode: "customCode", customCode: responseCode } }
+      })
+  }
   if (mode === "responseNode" && responses.length === 0) {
     return left(
       "Version 2 refuses requests, since no Respond to Webhook node follows.",
-      "Add one, or choose another responseMode; then upgrade again."
+      "Add one and upgrade again, or choose how it answers.",
+      [
+        way("onReceived", "It answers immediately.", withMode("onReceived")),
+        way("lastNode", "It answers with the first item of the last node.", withMode("lastNode"))
+      ]
     )
   }
   if (mode !== "responseNode" && responses.some((node) => !isOwn(node))) {
     return left(
       "Version 2 refuses requests, since a Respond to Webhook node follows that does not answer.",
-      "Set responseMode to responseNode or remove that node; then upgrade again."
+      "Let that node answer, or remove it and upgrade again.",
+      [way("responseNode", "That node answers; so far it did not.", withMode("responseNode"))]
     )
   }
-  const { responseCode, ...others } = own
-  return done(
-    responseCode === undefined || responseCode === 200 || mode === "responseNode"
-      ? others
-      : withOptions({ ...old, own: others }, {
-        responseCode: { values: { responseCode: "customCode", customCode: responseCode } }
-      })
-  )
+  return done(withMode(mode))
 }
 
 const webhook: ReadonlyArray<Step> = [{ to: 1.1, change: toBodies }, { to: 2, change: toCodes }, { to: 2.1 }]
@@ -183,23 +192,13 @@ const form: ReadonlyArray<Step> = [
   { to: 2.5, change: (old) => old.version < 2.4 ? toNames(old) : carry(old) }
 ]
 
-const limits: Readonly<Record<string, readonly [key: string, fallback: number, greatest: number]>> = {
-  seconds: ["secondsInterval", 30, 59],
-  minutes: ["minutesInterval", 5, 59],
-  hours: ["hoursInterval", 1, 23],
-  days: ["daysInterval", 1, 31],
-  months: ["monthsInterval", 1, Infinity]
-}
-
-const toChecked: Mapping = ({ own }) => {
-  const wrong = entriesOf(own["rule"], "interval").find((rule) => {
-    const limit = limits[String(rule["field"] ?? "days")]
-    const value = limit && (rule[limit[0]] ?? limit[1])
-    return limit !== undefined && !isExpression(value) && !(Number(value) >= 1 && Number(value) <= limit[2])
-  })
+/** Later versions refuse what never starts, or starts beyond its unit. */
+const toChecked: Mapping = ({ nextVersion, node, own }) => {
+  const [wrong] = Schedules.never({ ...node, typeVersion: nextVersion }, false)
   return wrong === undefined ? done(own) : left(
-    `From version 1.3 on, n8n refuses the interval of the rule for ${String(wrong["field"] ?? "days")}.`,
-    "Choose an interval within its unit, or a cron expression; then upgrade again."
+    `From version 1.3 on, n8n never starts it by rule ${wrong.rule + 1}: ${wrong.why}.`,
+    "Choose an interval of whole units within its range, or a cron expression; then upgrade again.",
+    []
   )
 }
 
@@ -233,10 +232,14 @@ const ruleOf = (time: Obj): Obj | undefined => {
   return expression === undefined ? undefined : { field: "cronExpression", expression }
 }
 
-const fields = left(
-  "A Schedule Trigger gives an item with the time of its start, this node an empty one.",
-  "If what follows can take those fields, replace it by a Schedule Trigger with the same times."
-)
+const scheduled = (old: Old, parameters: Obj) =>
+  seesMore(old, "timestamp")
+    ? left(
+      "A Schedule Trigger gives an item with the time of its start, this node an empty one.",
+      "Decide whether what follows can take those fields.",
+      [way(asN8n, "", parameters)]
+    )
+    : done(parameters)
 
 const fromCron: Mapping = (old) => {
   const { own } = old
@@ -246,28 +249,38 @@ const fromCron: Mapping = (old) => {
   if (times.some((time) => Object.values(time).some(isExpression)) || interval.includes(undefined)) {
     return left("An expression or an unknown mode decides when it starts.", "Write the times.")
   }
-  return seesMore(old, "timestamp") ? fields : done({ rule: { interval } })
+  return scheduled(old, { rule: { interval } })
 }
 
 const seconds: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
-const units = [["days", 86_400, 2], ["hours", 3600, 24], ["minutes", 60, 60], ["seconds", 1, 60]] as const
+const units = [["seconds", 1, 60], ["minutes", 60, 60], ["hours", 3600, 24], ["days", 86_400, 2]] as const
+
+/** Intervals that begin again with each unit, in ascending order. */
+const intervals = units.flatMap(([field, size, cycle]) =>
+  Array.from({ length: cycle - 1 }, (_, index) => index + 1).filter((count) => cycle % count === 0)
+    .map((count) => ({ count, field, total: size * count }))
+)
 
 const fromInterval: Mapping = (old) => {
-  const { parameters } = old
-  const total = Number(parameters["interval"]) * (seconds[String(parameters["unit"])] ?? Number.NaN)
-  const unit = units.find(([, size, cycle]) =>
-    total >= size && total < size * cycle && total % size === 0 && (size * cycle) % total === 0
-  )
-  if (unit === undefined) {
-    return left(
-      "Its interval divides neither a minute, nor an hour in whole minutes, nor a day in whole hours.",
-      "Choose another interval."
+  const { interval, unit } = old.parameters
+  const total = Number(interval) * (seconds[String(unit)] ?? Number.NaN)
+  const rule = ({ count, field }: typeof intervals[number]) => ({
+    rule: { interval: [{ field, [`${field}Interval`]: count }] }
+  })
+  const near = [intervals.findLast((each) => each.total <= total), intervals.find((each) => each.total >= total)]
+    .filter((each) => each !== undefined)
+  const [one] = near
+  return one?.total === total ? scheduled(old, rule(one)) : left(
+    "Its interval divides neither a minute, nor an hour in whole minutes, nor a day in whole hours.",
+    "Choose another interval.",
+    near.map((each) =>
+      way(
+        `${each.count}${each.field}`,
+        `It starts every ${each.count} ${each.field}; its item has the time of the start.`,
+        rule(each)
+      )
     )
-  }
-  const [field, size] = unit
-  return seesMore(old, "timestamp")
-    ? fields
-    : done({ rule: { interval: [{ field, [`${field}Interval`]: total / size }] } })
+  )
 }
 
 export const steps: Steps = {
@@ -287,9 +300,21 @@ export const successors: Successors = {
   "n8n-nodes-base.htmlExtract": { to: ["n8n-nodes-base.html"], change: files.fromHtmlExtract },
   "n8n-nodes-base.iCal": { to: ["n8n-nodes-base.convertToFile"], change: files.fromICal },
   "n8n-nodes-base.readBinaryFile": { to: ["n8n-nodes-base.readWriteFile"], change: files.fromReadBinaryFile },
-  "n8n-nodes-base.readBinaryFiles": { to: ["n8n-nodes-base.readWriteFile"], change: files.fromReadBinaryFiles },
+  "n8n-nodes-base.readBinaryFiles": {
+    to: ["n8n-nodes-base.readWriteFile"],
+    change: files.fromReadBinaryFiles,
+    fails: "Read/Write Files from Disk fails in other cases."
+  },
   "n8n-nodes-base.workflowTrigger": { to: ["n8n-nodes-base.n8nTrigger"], change: files.fromWorkflowTrigger },
   "n8n-nodes-base.readPDF": { to: ["n8n-nodes-base.extractFromFile"], change: files.fromReadPdf },
-  "n8n-nodes-base.writeBinaryFile": { to: ["n8n-nodes-base.readWriteFile"], change: files.fromWriteBinaryFile },
-  "n8n-nodes-base.spreadsheetFile": { to: ["n8n-nodes-base.convertToFile"], change: files.fromSpreadsheet }
+  "n8n-nodes-base.writeBinaryFile": {
+    to: ["n8n-nodes-base.readWriteFile"],
+    change: files.fromWriteBinaryFile,
+    fails: "Read/Write Files from Disk has other messages for a file that cannot be written."
+  },
+  "n8n-nodes-base.spreadsheetFile": {
+    to: ["n8n-nodes-base.convertToFile"],
+    change: files.fromSpreadsheet,
+    fails: "Convert to File words its failures differently."
+  }
 }

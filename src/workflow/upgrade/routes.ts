@@ -5,13 +5,33 @@ import * as Graph from "../Graph.ts"
 import { condition, filter, ofTypes, operand, undecided } from "./conditions.ts"
 import { continues, done, entriesOf, left, type Mapping, type Outcome, type Step } from "./mapping.ts"
 
-const byHand = "Write the conditions for the new version by hand."
+const constantly = "Write the value without an expression, or with one that can be read, then upgrade again."
 
-/** Number that a newer filter reads from an operand, if it treats an empty text as missing. */
-const number = (raw: unknown, parse: Parse): unknown | undefined => {
+/** Operand as a newer filter, for which an empty text or list is missing, has to get it; earlier ones read a number. */
+const number = (raw: unknown, parse: Parse, blank = "0"): unknown | undefined => {
   const { code, isLiteral, kind, value } = operand(raw, parse)
-  if (isLiteral) return typeof value === "string" && value.trim() === "" ? 0 : raw
-  return kind === "number" ? raw : code && `={{ ${code} == null ? ${code} : Number(${code}) }}`
+  if (isLiteral) return typeof value === "string" && value.trim() === "" ? JSON.parse(blank) : raw
+  const isBlank = `(typeof value === "string" ? !value.trim() : Array.isArray(value) && !value.length)`
+  return kind === "number" ? raw : code && `={{ (value => ${isBlank} ? ${blank} : value)(${code}) }}`
+}
+
+const isNumeric = (each: Obj) => {
+  const { rightType, type } = obj(each["operator"]) ?? {}
+  return type === "number" || rightType === "number"
+}
+
+/** Condition in which a text without a number stays an error. */
+const failing = (each: Obj, parse: Parse): Obj | undefined => {
+  const { singleValue, type } = obj(each["operator"]) ?? {}
+  const convert = (value: unknown) => value === undefined ? value : number(value, parse, `"-"`)
+  const [before, after] = [
+    type === "number" ? convert(each["leftValue"]) : each["leftValue"],
+    singleValue === true ? each["rightValue"] : convert(each["rightValue"])
+  ]
+  return before === undefined && each["leftValue"] !== undefined ||
+      after === undefined && each["rightValue"] !== undefined
+    ? undefined
+    : { ...each, leftValue: before, rightValue: after }
 }
 
 const boolean = (raw: unknown, parse: Parse): unknown | undefined => {
@@ -47,12 +67,22 @@ const newer = (each: Obj, from: number, to: number, parse: Parse): Obj | undefin
   return after === undefined ? undefined : { ...each, rightValue: after }
 }
 
-const renewed = (given: Obj, to: number, parse: Parse): Obj | undefined => {
+/** Whether a strict filter compares numbers in a version for which an empty text is an error, and a later one. */
+const isStricter = (given: Obj, to: number) => {
+  const { typeValidation, version = 1 } = obj(given["options"]) ?? {}
+  return to >= 3 && Number(version) < 3 && typeValidation !== "loose" &&
+    arr(given["conditions"]).some((each) => isNumeric(obj(each) ?? {}))
+}
+
+const renewed = (given: Obj, to: number, parse: Parse, goesOn = false): Obj | undefined => {
   const options = obj(given["options"]) ?? {}
   const from = num(options["version"]) ?? 1
   if (!Array.isArray(given["conditions"])) return given
+  const all = given["conditions"].map((each) => obj(each) ?? {})
   const conditions = options["typeValidation"] === "loose" && from < to
-    ? arr(given["conditions"]).map((each) => newer(obj(each) ?? {}, from, to, parse))
+    ? all.map((each) => newer(each, from, to, parse))
+    : goesOn && isStricter(given, to)
+    ? all.map((each) => isNumeric(each) ? failing(each, parse) : each)
     : given["conditions"]
   return conditions.includes(undefined) ? undefined : { ...given, conditions, options: { ...options, version: to } }
 }
@@ -69,7 +99,7 @@ const full = (given: unknown): Obj => ({
   combinator: obj(given)?.["combinator"] ?? "and"
 })
 
-const hard = (what: string) => left(`Version ${what} converts empty values of a condition in another way.`, byHand)
+const hard = (what: string) => left(`Version ${what} converts empty values of a condition in another way.`, constantly)
 
 /** Options by which n8n's editor shows, and rewrites, a filter's behaviour. */
 const shown = (own: Obj, filters: ReadonlyArray<Obj>, isLooseOption: boolean): Obj => {
@@ -93,21 +123,31 @@ const kindOf = (version: number, [second, third]: readonly [number, number]) =>
   version >= third ? 3 : version >= second ? 2 : 1
 
 const filters =
-  (combinator: (parameters: Obj) => string): Mapping => ({ lookups, nextVersion, own, parameters, version }) => {
+  (combinator: (parameters: Obj) => string): Mapping => ({ lookups, nextVersion, node, own, parameters, version }) => {
     const kind = kindOf(nextVersion, [2.2, 2.3])
     if (version < 2) {
       const made = ofTypes(parameters["conditions"], combinator(parameters), lookups.parse)
       if ("_tag" in made) return made as Outcome
       const conditions = renewed(obj(made["conditions"]) ?? {}, kind, lookups.parse) ?? {}
-      return done({ conditions, ...shown({}, [conditions], nextVersion < 2.1) })
+      const all = Object.entries(obj(parameters["conditions"]) ?? {})
+      const canFail = all.some(([type, list]) => arr(list).some((each) => fallible(type, obj(each) ?? {})))
+      return done({ conditions, ...shown({}, [conditions], nextVersion < 2.1) }, canFail ? { fails: allOrOne } : {})
     }
     const { looseTypeValidation: _, ...rest } = own
     if (obj(own["conditions"]) === undefined) return done(own)
-    const conditions = renewed(full(own["conditions"]), kind, lookups.parse)
+    const conditions = renewed(full(own["conditions"]), kind, lookups.parse, continues(node))
     return conditions === undefined
       ? hard(String(nextVersion))
       : done({ ...rest, conditions, ...shown(own, [conditions], nextVersion < 2.1) })
   }
+
+const allOrOne =
+  "If the comparison of one item fails, all items go on by the first output; the new version decides for each."
+
+/** Whether a condition of the first versions fails for some values. */
+const fallible = (type: string, { operation, value2 }: Obj) =>
+  type === "dateTime" || /^=?(?:not)?(?:startsWith|endsWith|after|before)$/i.test(String(operation)) ||
+  /regex$/i.test(String(operation)) && !(typeof value2 === "string" && !value2.startsWith("="))
 
 const through = (versions: ReadonlyArray<number>, change: Mapping): ReadonlyArray<Step> =>
   versions.map((to) => ({ to, change }))
@@ -141,12 +181,13 @@ const merged = (routes: ReadonlyArray<Route>, areDisjoint: boolean): ReadonlyArr
   return areDisjoint ? list.toSorted((a, b) => a.output - b.output) : list
 }
 
-const failing = /^=?(?:not)?(?:startsWith|endsWith|after|before)$/i
-
-const switched: Mapping = ({ graph, lookups, name, nextVersion, node, own, parameters, version, workflow }) => {
+const switched: Mapping = ({ graph, lookups, name, nextVersion, own, parameters, version, workflow }) => {
   const isFirst = version < 2
   const expects = (what: string) =>
-    left(`${what} of the old version cannot be carried over.`, "Set up the outputs by hand.")
+    left(
+      `${what} of the old version has no counterpart.`,
+      "Add a Switch of the new version with rules for the same outputs, connect it in place of this one, and remove this one."
+    )
   if (parameters["mode"] === "expression") {
     const count = isFirst ? 4 : num(parameters["outputsAmount"])
     return count === undefined || parameters["output"] === undefined
@@ -156,12 +197,7 @@ const switched: Mapping = ({ graph, lookups, name, nextVersion, node, own, param
   if (parameters["mode"] !== "rules") return expects("The mode")
   const rules = entriesOf(parameters["rules"], "rules")
   const dataType = str(parameters["dataType"]) ?? "number"
-  if (
-    rules.length === 0 ||
-    continues(node) && (dataType === "dateTime" || rules.some((each) => failing.test(String(each["operation"]))))
-  ) {
-    return expects(rules.length === 0 ? "A fallback without rules" : "What it does with items that fail")
-  }
+  if (rules.length === 0) return expects("A fallback without rules")
   const routes: Array<Route> = []
   for (const [index, rule] of rules.entries()) {
     const old = { ...rule, value1: parameters["value1"] }
@@ -215,7 +251,12 @@ const switched: Mapping = ({ graph, lookups, name, nextVersion, node, own, param
         ? { options: { ...options, looseTypeValidation: true } }
         : { looseTypeValidation: true, options })
     },
-    isFirst ? { outputs: (index) => places.get(index) ?? index } : {}
+    {
+      ...(isFirst ? { outputs: (index) => places.get(index) ?? index } : {}),
+      ...(rules.some((each) => fallible(dataType, each))
+        ? { fails: "Items whose comparison fails go on otherwise." }
+        : {})
+    }
   )
 }
 
@@ -227,7 +268,7 @@ const renewedSwitch: Mapping = (old) => {
   if (nextVersion >= 3.3 && typeof count === "string" && count.startsWith("=")) {
     return left(
       "Its number of outputs is an expression, which 3.3 does not accept.",
-      "Set the number of outputs by hand."
+      "Set numberOutputs to a number, then upgrade again."
     )
   }
   const rules = entriesOf(own["rules"], "values")
@@ -247,8 +288,16 @@ const renewedSwitch: Mapping = (old) => {
     ])
   ))
   return distinct.size > 1
-    ? left("Its rules compare in different ways, which n8n's editor cannot show.", byHand)
-    : done({ ...rest, rules: { ...obj(own["rules"]), values }, ...shown(own, all, nextVersion < 3.1) })
+    ? left(
+      "Its rules compare in different ways, which n8n's editor cannot show.",
+      "Set the same options in all rules, then upgrade again."
+    )
+    : done(
+      { ...rest, rules: { ...obj(own["rules"]), values }, ...shown(own, all, nextVersion < 3.1) },
+      rules.some((each) => isStricter(full(each["conditions"]), kind))
+        ? { fails: "From version 3.4 on, a comparison of numbers does not fail for an empty text or list." }
+        : {}
+    )
 }
 
 export const switches = through([3, 3.1, 3.2, 3.3, 3.4], renewedSwitch)

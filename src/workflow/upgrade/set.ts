@@ -1,8 +1,8 @@
 /** Edit Fields (Set) 1 to 3.5. */
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import { literal, type Operand, operand } from "./conditions.ts"
-import { done, entriesOf, left, type Mapping } from "./mapping.ts"
+import { done, entriesOf, left, type Mapping, way } from "./mapping.ts"
 
 interface Value {
   readonly name: string
@@ -10,7 +10,7 @@ interface Value {
   readonly operand: Operand
 }
 
-const byHand = "Write the values for the new version by hand."
+const constantly = "Make it independent of data, then upgrade again."
 
 const conversion = (code: string) =>
   `(typeof ${code} === "string" && !Number.isNaN(Number(${code})) ? Number(${code}) : ${code})`
@@ -68,15 +68,15 @@ const valuesOf = (values: unknown, parse: Parse): ReadonlyArray<Value> | undefin
   return [...all.values()]
 }
 
-const first: Mapping = ({ lookups, node, parameters, version }) => {
+const first: Mapping = ({ isAccepted, lookups, node, parameters, version }) => {
   const values = valuesOf(parameters["values"], lookups.parse)
   const keep = parameters["keepOnlySet"]
   if (values === undefined || typeof keep !== "boolean") {
-    return left("The names of its fields, or 'keepOnlySet', depend on data.", byHand)
+    return left("The names of its fields, or 'keepOnlySet', depend on data.", constantly)
   }
   const dotNotation = obj(parameters["options"])?.["dotNotation"]
   if (dotNotation !== undefined && typeof dotNotation !== "boolean") {
-    return left("Its 'dotNotation' depends on data.", byHand)
+    return left("Its 'dotNotation' depends on data.", constantly)
   }
   const shared = {
     ...(keep ? {} : { includeOtherFields: true }),
@@ -90,12 +90,12 @@ const first: Mapping = ({ lookups, node, parameters, version }) => {
   }
   const date = values.find(({ operand: { isDated, kind } }) => isDated && kind === undefined)
   const entries = values.map((value) => entry(value, version))
-  if (entries.includes(undefined) || date !== undefined) {
+  if (entries.includes(undefined) || date !== undefined && !isAccepted) {
     return left(
       date === undefined
         ? "A value has code that cannot be read."
         : `'${date.name}' can be a date, which the new version converts to text.`,
-      byHand
+      date === undefined ? "Correct its code, then upgrade again." : "Decide whether what follows can take a text."
     )
   }
   // A missing value removes a field that the item has.
@@ -105,8 +105,11 @@ const first: Mapping = ({ lookups, node, parameters, version }) => {
   const unclear = missing.find((name) =>
     dotNotation !== false && /[.[\]]/.test(name) || !keep && /^$|^\s|\s$|,/.test(name)
   )
-  if (unclear !== undefined) {
-    return left(`The new version writes nothing where the value of '${unclear}' is missing.`, byHand)
+  if (unclear !== undefined && !isAccepted) {
+    return left(
+      `The new version leaves '${unclear}' as it is where its value is missing.`,
+      "Decide whether its value can be missing."
+    )
   }
   return done({
     mode: "raw",
@@ -145,12 +148,16 @@ const third: Mapping = (old) => {
     include === undefined || include.startsWith("=") ||
     includeBinary !== undefined && typeof includeBinary !== "boolean"
   ) {
-    return left("Which fields or files it includes depends on data.", byHand)
+    return left("Which fields or files it includes depends on data.", constantly)
   }
   if (isBinary && include === "none") {
     return left(
       "It passes files on, but not the other fields; the new version passes both or neither.",
-      "Include the other fields, or pass the files on by another node."
+      "Choose fields and files, or neither.",
+      version < 3.3 && parameters["mode"] !== "raw" ? [] : [
+        way("withFields", "Passes the other fields on too.", { ...rest, includeOtherFields: true, options: others }),
+        way("withoutFiles", "Passes on neither.", { ...rest, options: others })
+      ]
     )
   }
   const shared = {
@@ -160,20 +167,39 @@ const third: Mapping = (old) => {
   }
   if (version >= 3.3 || parameters["mode"] === "raw") return done(shared)
   const assignments: Array<Obj> = []
+  const isNull = version > 3 && version < 3.2 && others["ignoreConversionErrors"] !== true
+  let fails: string | undefined
   for (const [index, each] of arr(obj(parameters["fields"])?.["values"]).entries()) {
     const entry = obj(each) ?? {}
     const value = field(entry, version, lookups.parse)
     if (value === undefined) {
-      return left(`The new version reads the value of '${String(entry["name"])}' in another way.`, byHand)
+      return left(
+        entry["type"] === "objectValue"
+          ? `The new version does not write objects inside the JSON of '${
+            String(entry["name"])
+          }' as JSON, nor repair it.`
+          : `A missing value of '${
+            String(entry["name"])
+          }' is the text 'null' or 'undefined', in the new version it is null.`,
+        "Write the value as one expression, then upgrade again."
+      )
+    }
+    const type = str(entry["type"]) ?? "stringValue"
+    const read = operand(entry[type], lookups.parse)
+    if (
+      !read.isLiteral &&
+      (type === "objectValue" || isNull && type === "stringValue" && read.isMixed !== true && read.isSure !== true)
+    ) {
+      fails = `The new version does not fail, or with another text, where '${String(entry["name"])}' has no such value.`
     }
     assignments.push({
       id: `${String(node["id"] ?? "set")}-${index}`,
       name: entry["name"],
       value,
-      type: (str(entry["type"]) ?? "stringValue").replace("Value", "")
+      type: type.replace("Value", "")
     })
   }
-  return done({ assignments: { assignments }, ...shared })
+  return done({ assignments: { assignments }, ...shared }, defined({ fails }))
 }
 
 const dates = /\bnew Date\b|DateTime|\$now|\$today|toJSDate|toDateTime/

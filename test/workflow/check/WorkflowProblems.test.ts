@@ -631,6 +631,22 @@ describe("single nodes", () => {
       "n8n never starts it by this rule: hoursInterval 1.5 is not a positive whole number."
     ])
     same(all(every(2)), [])
+    for (const wrong of [0, -1, 0.5]) same(all(every(wrong)).length, 1)
+    const of = (typeVersion: number, rule: Obj) =>
+      all(
+        flow([node("S", "scheduleTrigger", typeVersion, { rule: { interval: [rule] } }), set("A")], joined(["S", "A"]))
+      )
+        .length
+    same(
+      [
+        of(1.3, { field: "minutes", minutesInterval: 60 }),
+        of(1.3, { field: "hours", hoursInterval: 24 }),
+        of(1.2, { field: "cronExpression", expression: "0 0 31 4 *" }),
+        of(1.2, { field: "cronExpression", expression: "0 0 30 4 *" }),
+        of(1.2, { field: "minutes", minutesInterval: "={{ $json.x }}" })
+      ],
+      [1, 1, 1, 0, 0]
+    )
   })
 
   it("with keys that $fromAI takes, or that are not known before it runs", () => {

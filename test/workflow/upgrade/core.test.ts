@@ -77,6 +77,12 @@ const rows: ReadonlyArray<readonly [string, number, Obj, string, Obj | RegExp]> 
   ["dataTable", 1, { operation: "get" }, "dataTable 1", /dates/],
   ["dataTable", 1, { operation: "insert" }, "dataTable 1.1", { operation: "insert" }],
   ["start", 1, {}, "manualTrigger 1", {}],
+  ["function", 1, { functionCode: "return [[1, 2]]" }, "function 1", /list/],
+  ["function", 1, { functionCode: "return items.map((item) => [item.json.a])" }, "function 1", /list/],
+  ["function", 1, { functionCode: "return rows.map((row) => ({ json: Object.values(row) }))" }, "function 1", /list/],
+  ["function", 1, { functionCode: "return [{ json: Object.fromEntries(x.map((y) => [y, 1])) }]" }, "code 2", {
+    jsCode: "return [{ json: Object.fromEntries(x.map((y) => [y, 1])) }]"
+  }],
   ["moveBinaryData", 1, {}, "moveBinaryData 1", /list/],
   ["moveBinaryData", 1, { mode: "jsonToBinary", options: { encoding: "utf16le" } }, "moveBinaryData 1", /encoding/],
   ["moveBinaryData", 1, { mode: "jsonToBinary", destinationKey: "a.b" }, "moveBinaryData 1", /keys/],

@@ -242,7 +242,7 @@ const rows: ReadonlyArray<Row> = [
     1.1,
     { rule: { interval: [{ field: "minutes", minutesInterval: 90 }] } },
     "scheduleTrigger 1.2",
-    /interval/
+    /minutesInterval 90/
   ],
   [
     "cron",

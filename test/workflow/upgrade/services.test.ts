@@ -57,7 +57,7 @@ const rows: ReadonlyArray<Row> = [
     combineFilters: "OR"
   }],
   ["googleSheets", 4.1, { ...sheet, ...filter("={{ $json.a }}") }, 4.1, {}, /combined into one reading/],
-  ["googleSheets", 2, { sheetId: "d", range: "A:F" }, 2, { range: "A:F" }, /addresses and returns rows/],
+  ["googleSheets", 2, { sheetId: "d", range: "A:F" }, 2, { range: "A:F" }, /new node/],
   ["airtable", 2.1, { operation: "create", columns: auto }, 2.2, { columns: auto }],
   ["airtable", 2.1, { operation: "search" }, 2.1, {}, /`fields`/],
   ["airtable", 2, { operation: "search" }, 2, {}, /searches once/],

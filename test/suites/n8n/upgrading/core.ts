@@ -2,13 +2,13 @@
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type { Obj } from "../../../../src/base/Json.ts"
+import { canonical, type Obj } from "../../../../src/base/Json.ts"
 import * as Workflow from "../../../../src/n8n/model/Workflow.ts"
 import * as Upgrade from "../../../../src/workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../../../src/workflows/NodeLookups.ts"
 import { catalogue } from "../../../support/catalogue.ts"
 import { node } from "../../../support/workflows.ts"
-import { differences, oddItems, type Pair } from "../pairs.ts"
+import { type Difference, differences, oddItems, type Pair, type Run } from "../pairs.ts"
 import { RealN8n } from "../RealN8n.ts"
 import * as scenarios from "../scenarios.ts"
 
@@ -104,6 +104,36 @@ const old: ReadonlyArray<Obj> = [
   node("要求", "executionData", 1, { dataToSave: { values: [{ key: "k", value: data }] } })
 ]
 
+/** Nodes that go on after errors: items that fail take the same way. */
+const goingOn: ReadonlyArray<Obj> = [
+  ...["strict", "loose"].flatMap((typeValidation) =>
+    (["empty", "notEquals", "gte", "gt"] as const).map((operation, index) =>
+      node(
+        "要求",
+        index % 2 === 0 ? "if" : "filter",
+        2.1,
+        {
+          conditions: {
+            options: { caseSensitive: true, leftValue: "", typeValidation, version: 1 },
+            combinator: "and",
+            conditions: [{
+              id: "1",
+              leftValue: data,
+              rightValue: operation === "empty" ? "" : operation === "gt" ? -1 : 0,
+              operator: { type: "number", operation, ...(operation === "empty" ? { singleValue: true } : {}) }
+            }]
+          },
+          options: {},
+          ...(typeValidation === "loose" ? { looseTypeValidation: true } : {})
+        },
+        { onError: "continueRegularOutput" }
+      )
+    )
+  ),
+  set(3.1, { fields: { values: [{ name: "n", type: "numberValue", numberValue: data }] } }),
+  node("要求", "itemLists", 3, { fieldToSplitOut: "b", options: {} })
+].map((each) => ({ ...each, onError: "continueRegularOutput" }))
+
 const merges: ReadonlyArray<Obj> = [
   { options: {} },
   {
@@ -120,6 +150,18 @@ const merges: ReadonlyArray<Obj> = [
   { mode: "chooseBranch", output: "input2" }
 ].map((parameters) => node("要求", "merge", 2.1, parameters))
 
+/** Nodes that are left, with the choice that does the same with ordinary items. */
+const chosen: ReadonlyArray<readonly [key: string, parameters: Obj, version?: number]> = [
+  ["shortest", { mode: "mergeByIndex" }],
+  ["longest", { mode: "mergeByIndex", join: "outer" }],
+  ["enrichInput1", { mode: "mergeByKey", propertyName1: "a", propertyName2: "a" }],
+  ["keepMatches", { mode: "keepKeyMatches", propertyName1: "a", propertyName2: "a" }],
+  ["keepNonMatches", { mode: "removeKeyMatches", propertyName1: "a", propertyName2: "b" }],
+  ["combineAll", { mode: "multiplex" }],
+  ["chooseBranch", { mode: "passThrough", output: "input2" }],
+  ["byPosition", { mode: "combine", combinationMode: "mergeByPosition", options: {} }, 2]
+]
+
 type It = Vitest.MethodsNonLive<RealN8n>
 
 /** Tests of upgraded nodes that shape and route data. */
@@ -127,11 +169,26 @@ export const core = (it: It, version: string) =>
   it.effect("keeps what nodes that shape and route data do", () =>
     Effect.gen(function*() {
       const { apiKey, url } = yield* RealN8n
-      const all = [...old, ...merges]
+      const all = [...old, ...goingOn, ...merges]
       const lookups = yield* NodeLookups.make(
         Upgrade.types({ nodes: all }),
         version
       )
+      const choices = chosen.map(([key, parameters, version = 1]): Pair => {
+        const before = node("要求", "merge", version, parameters)
+        const { left, workflow } = Upgrade.upgrade({ nodes: [before], connections: {} }, undefined, lookups, {
+          要求: key
+        })
+        assert.deepStrictEqual(left, [], key)
+        const [after = {}] = Workflow.nodes(workflow)
+        return {
+          id: key,
+          before: { ...before, id: undefined },
+          after: { ...after, id: undefined },
+          sets: [oddItems[0] ?? []],
+          hasSecond: true
+        }
+      })
       const pairs = all.flatMap((each, index): ReadonlyArray<Pair> => {
         const { upgraded, workflow } = Upgrade.upgrade({ nodes: [each], connections: {} }, undefined, lookups)
         const id = `${index} ${JSON.stringify([each["type"], each["parameters"]])}`
@@ -141,14 +198,22 @@ export const core = (it: It, version: string) =>
           id,
           before: { ...each, id: undefined },
           after: { ...after, id: undefined },
-          sets: [oddItems[0] ?? [], (oddItems[2] ?? []).slice(0, 3), (oddItems[3] ?? []).slice(0, 2)],
-          hasSecond: index >= old.length
+          sets: [
+            oddItems[0] ?? [],
+            (oddItems[index < old.length ? 2 : 1] ?? []).slice(0, 4),
+            (oddItems[3] ?? []).slice(0, 2)
+          ],
+          hasSecond: index >= old.length + goingOn.length
         }]
       })
       const { compared, differences: found } = yield* differences(
         { url: url.href, apiKey: Redacted.value(apiKey) },
-        pairs
+        [...pairs, ...choices]
       )
-      assert.deepStrictEqual(found, [])
-      assert.strictEqual(compared, pairs.length * 3)
+      // A choice may pair items with more of those that they come from.
+      const data = ({ outputs }: Run) => canonical(outputs.map((items) => items.map(({ json }) => json)))
+      const isSame = ({ after, before, id }: Difference) =>
+        chosen.some(([key]) => key === id) && data(before) === data(after)
+      assert.deepStrictEqual(found.filter((each) => !isSame(each)), [])
+      assert.strictEqual(compared, pairs.length * 3 + choices.length)
     }).pipe(Effect.provide(catalogue), scenarios.live), 120_000)
