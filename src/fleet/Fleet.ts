@@ -89,7 +89,8 @@ export interface Request {
 const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
   Rows.grouped(left, ({ choices, decision, type, why }) => [type, why, decision, choices]).map(({ first, rows }) =>
     defined({
-      ...Struct.pick(first, ["type", "why", "decision", "choices"]),
+      ...Struct.pick(first, ["type", "why", "decision"]),
+      choices: first.choices.length === 0 ? undefined : first.choices,
       nodes: rows.length,
       workflows: new Set(rows.map(({ workflow }) => workflow)).size,
       names: rows.map(({ node, workflow }) => `${workflow}: ${node}`)

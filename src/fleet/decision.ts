@@ -93,13 +93,11 @@ export const decide = Effect.fnUntraced(function*(
     if (isStranger && publish === "now") return untouched(`${waits}, made since the plan`)
   } else if (digest(workflow) !== entry.after) return untouched("the operations now give another result")
   const hindrance = obstacle(now, { ...changed.success, steps }, plan, entry.hasDraft, context.connected)
-  return hindrance === undefined
-    ? modification<Plans.Outcome>(
-      { state: "done", ...current === entry.before ? {} : { before: current } },
-      patchOf({ ...now }, workflow),
-      publish
-    )
-    : untouched(hindrance)
+  if (hindrance !== undefined) return untouched(hindrance)
+  const patch = patchOf({ ...now }, workflow)
+  // Where nothing is left to change, an earlier attempt has written it.
+  const isFormer = current === entry.before || Object.keys(patch).length === 0
+  return modification<Plans.Outcome>({ state: "done", ...isFormer ? {} : { before: current } }, patch, publish)
 })
 
 /** Reads the state of a plan from its record and from what n8n has; writes nothing. */

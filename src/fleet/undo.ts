@@ -61,7 +61,8 @@ const irrevertible = (
   entry: Plans.Entry,
   now: Parameters<typeof Workflow.hasDraft>[0],
   left: string,
-  before: string
+  before: string,
+  outcome: Plans.Outcome | undefined
 ) => {
   const digest = Change.digester(plan)({ ...now })
   if (entry.publication === undefined && digest === before) return undefined
@@ -71,7 +72,7 @@ const irrevertible = (
   const { hasNodes = plan.operations.some(({ op }) => op !== "settings") } = entry
   // Settings have no draft.
   const isPublished = plan.publish === "draft" && hasNodes && entry.active && !entry.hasDraft && !Workflow.hasDraft(now)
-  return isPublished && entry.publication === undefined
+  return isPublished && entry.publication === undefined && outcome?.published !== true
     ? "its draft was published since the batch: workflow_restore(id, version) can go back"
     : undefined
 }
@@ -88,15 +89,17 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   const release = yield* N8nClient.use((n8n) => n8n.release)
   if (snapshot === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
   const former: Obj = entry.isFile === true ? { ...ofFile(entry.id, snapshot) } : snapshot
-  const wasLive = entry.active && !entry.hasDraft
+  // A draft waited, or the batch has published or unpublished: the version that ran is published again by itself.
+  const hadDraft = entry.isFile !== true &&
+    Workflow.hasDraft({ ...snapshot, active: entry.active } as Workflow.Workflow)
+  const running = entry.active && (hadDraft || entry.publication !== undefined) ? entry.running : undefined
   const publish = entry.isFile === true
     ? "keep"
-    : !entry.active
-    ? entry.publication === undefined ? "draft" : "never"
-    : wasLive
+    : !entry.active && entry.publication !== undefined
+    ? "never"
+    : entry.active && !entry.hasDraft && running === undefined
     ? "now"
     : "draft"
-  const isRepublished = entry.publication !== undefined && entry.running !== undefined
   let notes: ReadonlyArray<string> = []
   const written = yield* (yield* WorkflowStore).write(placeOf(entry.id), (state: Obj) =>
     Effect.sync(() => {
@@ -112,22 +115,27 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
       if (isUndone && (entry.publication === undefined || now.activeVersionId === entry.running)) {
         return modification<Plans.Outcome>({ state: "restored" }, {}, "keep")
       }
-      const reason = irrevertible(plan, entry, now, left, start)
+      const reason = irrevertible(plan, entry, now, left, start, outcome)
       if (reason !== undefined) return untouched(reason)
       notes = warnings
       return modification<Plans.Outcome>(
         { state: "restored" },
         patch.settings === undefined ? patch : { ...patch, settings },
-        isRepublished ? "now" : publish
+        publish
       )
-    }), {
-    operation: "workflow_restore",
-    problems: "none",
-    // What ran before runs again, also where a draft waited.
-    publication: isRepublished ? { versionId: entry.running } : undefined
-  })
-  const { result, warnings } = written
-  const published = isLive(written)
+    }), { operation: "workflow_restore", problems: "none" })
+  const last =
+    running !== undefined && written.result.state === "restored" && written.workflow["activeVersionId"] !== running
+      ? yield* (yield* WorkflowStore).write({ kind: "n8n", id: entry.id }, {}, {
+        operation: "workflow_restore",
+        publish: "now",
+        publication: { versionId: running },
+        problems: "none"
+      })
+      : undefined
+  const { result } = written
+  const warnings = [...written.warnings, ...last?.warnings ?? []]
+  const published = isLive(last ?? written)
   return result.state !== "restored" ? result : {
     ...result,
     ...(published === undefined ? {} : { published }),
@@ -138,9 +146,11 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
 /** Workflows that a batch changed, and what was restored of it before. */
 const changedBy = Effect.fnUntraced(function*(id: string) {
   const { outcomes, plan, unpublished } = yield* state(id)
+  // By its record, not by what n8n has: someone else may have published a draft since.
+  const recorded = yield* Plans.outcomes(plan)
   return {
     plan,
-    outcomes,
+    recorded,
     done: plan.entries.filter((entry) => outcomes.get(entry.id)?.state === "done" || unpublished?.has(entry.id)),
     // Workflows that the batch did not change do not count as left out.
     earlier: [...outcomes].filter(([, { state }]) => state === "restored")
@@ -149,13 +159,13 @@ const changedBy = Effect.fnUntraced(function*(id: string) {
 
 /** State that {@link restore} would find: `done` would be restored, and those that have changed since are left out. */
 export const previewRestore = Effect.fn("Fleet.previewRestore")(function*(id: string) {
-  const { done, earlier, outcomes, plan } = yield* changedBy(id)
+  const { done, earlier, plan, recorded } = yield* changedBy(id)
   const now = yield* nowById(done)
   const previews = done.map((entry): [string, Plans.Outcome] => {
-    const [workflow, outcome] = [now.get(entry.id), outcomes.get(entry.id)]
+    const [workflow, outcome] = [now.get(entry.id), recorded.get(entry.id)]
     const reason = workflow === undefined
       ? "it was deleted or archived"
-      : irrevertible(plan, entry, workflow, outcome?.after ?? entry.after, outcome?.before ?? entry.before)
+      : irrevertible(plan, entry, workflow, outcome?.after ?? entry.after, outcome?.before ?? entry.before, outcome)
     return [entry.id, reason === undefined ? { state: "done" } : changedSince(reason)]
   })
   return {
@@ -169,12 +179,12 @@ export const previewRestore = Effect.fn("Fleet.previewRestore")(function*(id: st
 
 /** Reverts a batch; workflows that have changed since are left out. Sub-workflows that it has created stay. */
 export const restore = Effect.fn("Fleet.restore")(function*(id: string) {
-  const { done, earlier, outcomes: before, plan } = yield* changedBy(id)
+  const { done, earlier, plan, recorded } = yield* changedBy(id)
   // Once what keeps a workflow from being restored is gone, the next call restores it.
   const { outcomes, stopped, warnings } = yield* forEach(
     done,
     plan,
-    (entry) => takeBack(plan, entry, before.get(entry.id))
+    (entry) => takeBack(plan, entry, recorded.get(entry.id))
   )
   return {
     plan,
