@@ -14,12 +14,14 @@ export interface Outcome {
   readonly restored?: number
   readonly notDone?: number
   readonly stopped?: string
-  readonly refused?: Fleet.Plan["refused"]
+  readonly refused?: ReadonlyArray<{ readonly [key: string]: unknown }>
   readonly warnings?: ReadonlyArray<string>
 }
 
 const leftOut = (refused: Outcome["refused"] = []) =>
-  refused.map(({ id, name, why }) => `  left out: ${text(name || id)} (${text(id)}): ${text(why)}`)
+  refused.map(({ id, name, why }) =>
+    `  left out: ${text(String(name || id))} (${text(String(id))}): ${text(String(why))}`
+  )
 
 const changeLines = (changes: Fleet.Plan["changes"]) =>
   changes.flatMap(({ change, names, nodes, values = [], workflows }) => [

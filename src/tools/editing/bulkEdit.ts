@@ -81,27 +81,27 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; upgrade, extract, publish many; batch",
   description:
-    "Change many workflows. dryRun returns changes and a plan that applies or continues them. Undo: workflow_restore(batch).",
+    "Change many workflows. dryRun returns a plan, which applies or continues it. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
   input: Schema.Struct({
-    select: parameters.optional(Select, "As in list_workflows."),
+    select: parameters.optional(Select, "Like list_workflows."),
     operations: parameters.optional(
       Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations)),
       "As in workflow_edit; node also {type?, name?}. replace: find, with, node?, path?, word?; " +
         "credential: from, to, type?; calls (sub-, error workflow): from, to; settings: settings, onlyWhereUnset?; " +
-        "publish; unpublish. Each only?: {active, tags, name, uses}"
+        "publish; unpublish. All only?: {active, tags, name, uses}"
     ),
     publish: parameters.optional(
       Schema.Literals([...Plans.Publish.literals, "proven"]),
       "keep (default): published ones again, plan: drafts too. proven: if proved same."
     ),
     plan: parameters.optional(Schema.String, "Of a dry run."),
-    discard: parameters.flag("Drop plan."),
+    discard: parameters.flag("Drop it."),
     dryRun: writing.dryRun,
     confirm: writing.confirm,
-    raw: parameters.flag("All, with nodes.")
+    raw: parameters.flag("Longer lists.")
   }),
   output: Schema.Struct({
     plan: Schema.optionalKey(Schema.String),

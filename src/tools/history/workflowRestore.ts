@@ -200,7 +200,7 @@ export const workflowRestore = Tool.make({
   input: Schema.Struct({
     id: Schema.optionalKey(parameters.anyWorkflowId),
     version: Schema.optionalKey(parameters.required("Version", "From workflow_history.")),
-    batch: parameters.optional(Schema.String, "Or plan of bulk_edit: undo it."),
+    batch: parameters.optional(Schema.String, "Or plan of bulk_edit."),
     publish: parameters.flag("All of it runs immediately."),
     dryRun: writing.dryRun,
     confirm: writing.confirm
@@ -208,7 +208,8 @@ export const workflowRestore = Tool.make({
   output: Schema.Struct({
     // Absent for a batch.
     ...Struct.mapPick(writing.Replaced.fields, ["id", "name", "active"], Schema.optionalKey),
-    ...Struct.omit(batches.fields, ["warnings"]),
+    ...Struct.omit(batches.fields, ["refused", "warnings"]),
+    refused: Schema.optionalKey(writing.Objects),
     /** Changes that restoring would make, in the format of workflow_diff. */
     difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   }),
