@@ -90,14 +90,14 @@ export const bulkEdit = Tool.make({
     operations: parameters.optional(
       Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations)),
       "As in workflow_edit; node also {type?, name?}. replace: find, with, node?, path?, word?; " +
-        "credential: from, to, type?; calls (sub-, error workflow): from, to; settings: settings, onlyWhereUnset?; " +
+        "credential: from, to, type?; calls (sub-, error ones): from, to; settings: settings, onlyWhereUnset?; " +
         "publish; unpublish. All only?: {active, tags, name, uses}"
     ),
     publish: parameters.optional(
       Schema.Literals([...Plans.Publish.literals, "proven"]),
-      "keep (default): published ones again, plan: drafts too. proven: if proved same."
+      "keep (default): published ones again, plan: drafts too. proven: if proven."
     ),
-    plan: parameters.optional(Schema.String, "Of a dry run."),
+    plan: parameters.optional(Schema.String, "Dry run's."),
     discard: parameters.flag("Drop it."),
     dryRun: writing.dryRun,
     confirm: writing.confirm,
