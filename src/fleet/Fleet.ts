@@ -38,6 +38,7 @@ import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
 import { defined, type Obj, obj } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Turn from "../base/Turn.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -138,22 +139,50 @@ const subjectsOf = Effect.fnUntraced(function*({ files, select }: Pick<Request, 
   }
 })
 
-/** Values of a step: those of its path, or of all that changes in its node. */
-const valuesOf = (step: Change.Changed["steps"][number], all: ReturnType<typeof Change.placesOf>, workflow: Obj) => {
-  const { node } = step.operation
-  const name = Workflow.nodes(workflow).find((each) => each["id"] === node)?.["name"] ?? node
-  const own = all.filter((place) =>
-    step.path !== undefined
-      ? place.path === step.path && (node === undefined || place.node === name)
-      : node !== undefined && place.node === name && place.path !== "typeVersion" && place.path !== "type"
-  )
-  return {
-    node: node === undefined ? undefined : String(name),
-    values: own.map((place) => ({
-      values: step.path === undefined && place.path !== "" ? `${place.path}: ${place.values()}` : place.values(),
-      ...step.insideWord === true ? { insideWord: true } : {}
-    }))
+/** Top-level keys that an update names; `undefined` for operations that change whatever they need. */
+const keysOf = ({ op, parameters, ...rest }: Obj) =>
+  op === "update" ? new Set([...Object.keys(rest), ...Object.keys(obj(parameters) ?? {})]) : undefined
+
+/** Values of each step: those that it names, or all that changes in its node and that no other step names. */
+const withValues = (
+  steps: Change.Changed["steps"],
+  all: ReturnType<typeof Change.placesOf>,
+  workflow: Obj
+): ReadonlyArray<Pick<Plans.Change, "change" | "node" | "values">> => {
+  const names = new Map(Workflow.nodes(workflow).map((node) => [node["id"], Workflow.nameOf(node)]))
+  const taken = new Set<string>()
+  const take = (step: Change.Changed["steps"][number], name: unknown) => {
+    const keys = keysOf(step.operation)
+    return all.filter((place) => {
+      const [top = ""] = JsonPath.parse(place.path) ?? []
+      const isOwn = step.path !== undefined
+        ? place.path === step.path && place.node === name
+        : place.node === name && (keys === undefined ? top !== "typeVersion" && top !== "type" : keys.has(String(top)))
+      const key = JSON.stringify(place.at)
+      if (!isOwn || name === undefined && step.path === undefined || taken.has(key)) return false
+      taken.add(key)
+      return true
+    })
   }
+  // What names its values comes first: an upgrade has the rest.
+  const order = steps.map((_, index) => index).toSorted((a, b) =>
+    Number(keysOf(steps[a]?.operation ?? {}) === undefined) - Number(keysOf(steps[b]?.operation ?? {}) === undefined)
+  )
+  const places = new Map(order.map((index) => {
+    const step = steps[index] as Change.Changed["steps"][number]
+    const { node } = step.operation
+    return [index, take(step, node === undefined ? undefined : names.get(node) ?? node)]
+  }))
+  return steps.map((step, index) => {
+    const { node } = step.operation
+    return {
+      change: step.change,
+      node: node === undefined ? undefined : String(names.get(node) ?? node),
+      values: step.values ?? (places.get(index) ?? []).map((place) => ({
+        values: step.path === undefined && place.path !== "" ? `${place.path}: ${place.values()}` : place.values()
+      }))
+    }
+  })
 }
 
 /** Plans a change without writing to n8n, and stores the plan. */
@@ -225,12 +254,7 @@ export const plan = Effect.fn("Fleet.plan")(
         inForce: immediate.length === 0 ? undefined : immediate,
         places: places.map((place) => Change.stored(context, place))
       }))
-      changes.push(...steps.map((step) => ({
-        change: step.change,
-        ...valuesOf(step, places, after),
-        id: listed.id,
-        name
-      })))
+      changes.push(...withValues(steps, places, after).map((each) => ({ ...each, id: listed.id, name })))
     }
     const plan: Plans.Plan = {
       ...draft,
@@ -289,7 +313,12 @@ const publishDraft = Effect.fnUntraced(
         { operation: "bulk_edit", problems: "none" }
       )
     )
-    const { result: { state, why }, warnings } = written
+    const { result: { state, why } } = written
+    const isEdited = state === "done" && !isProven && Change.digester(plan)({ ...written.before }) !== after
+    const warnings = [
+      ...written.warnings,
+      ...isEdited ? ["published with what was changed in its draft since the batch"] : []
+    ]
     return state !== "done" ? { ...outcome, why } as Plans.Outcome : defined({
       ...outcome,
       published: isPublished(written) ?? true,
@@ -333,8 +362,8 @@ export const apply = Effect.fn("Fleet.apply")(function*(id: string, publish?: "k
   })
   const reasons = new Map(waiting)
   const due = drafts.filter(({ id }) => !reasons.has(id))
-  const plan = publish === "keep" ? { ...stored, publish } : stored
-  if (plan.publish !== stored.publish) yield* Plans.save(plan)
+  const plan: Plans.Plan = { ...stored, isBegun: true, ...publish === "keep" ? { publish } : {} }
+  if (plan.publish !== stored.publish || stored.isBegun !== true) yield* Plans.save(plan)
   const open = publish === "proven" ? [] : plan.entries.filter(({ id }) => !before.has(id))
   const now = open.length === 0 ? new Map() : yield* nowById(open)
   const context = yield* contextOf(plan, [...now.values()])

@@ -115,8 +115,8 @@ export interface Step {
   readonly change: string
   /** Path of the only value that it changes, from a parameter of its node on. */
   readonly path?: string
-  /** Whether its text is part of a longer word. */
-  readonly insideWord?: boolean
+  /** Values that it changes, instead of those of its path. */
+  readonly values?: ReadonlyArray<{ readonly values: string; readonly insideWord?: boolean }>
 }
 
 const brief = (value: unknown, most = 80) => {
@@ -148,6 +148,27 @@ const fromNode = (steps: JsonPath.Path, node: Obj, index: number): JsonPath.Path
   return top === "notes" ? steps : ["parameters", ...steps]
 }
 
+const inWord = /[\p{L}\p{N}_.-]/u
+
+/** Words, or hosts, in which a value has a text, before and after: `notlegacy.example.com`. */
+const words = (value: string, find: string, replacement: string, word: boolean): NonNullable<Step["values"]> =>
+  [
+    ...new Set(
+      WorkflowEdit.occurrences(value, find, word).map((at) => {
+        let [start, end] = [at, at + find.length]
+        while (inWord.test(value[start - 1] ?? "")) start--
+        while (inWord.test(value[end] ?? "")) end++
+        return value.slice(start, end)
+      })
+    )
+  ].map((before) => {
+    const isWhole = before.replace(/^\.+|\.+$/g, "") === find || WorkflowEdit.occurrences(before, find, true).length > 0
+    return {
+      values: `${brief(before, 60)} → ${brief(before.replaceAll(find, () => replacement), 60)}`,
+      ...isWhole ? {} : { insideWord: true }
+    }
+  })
+
 /** Replaces a text wherever it is in the parameters, or at a path; texts that redaction would change are left out. */
 const replaced = (workflow: Obj, { find, node, path, with: replacement, word }: Obj): ReadonlyArray<Step> => {
   const [text, other] = [String(find), String(replacement)]
@@ -167,8 +188,6 @@ const replaced = (workflow: Obj, { find, node, path, with: replacement, word }: 
     return texts.filter(([at, value]) => JsonPath.get(shown, at) === value).map(([at, value]) => {
       const below = JsonPath.general(JsonPath.print(at[0] === "parameters" ? at.slice(1) : at))
       const path = JsonPath.print(["nodes", index, ...at])
-      const isWhole = WorkflowEdit.occurrences(value, text, true).length ===
-        WorkflowEdit.occurrences(value, text, false).length
       return {
         operation: {
           op: "replace",
@@ -180,8 +199,7 @@ const replaced = (workflow: Obj, { find, node, path, with: replacement, word }: 
           ...word === true ? { word } : {}
         },
         change: `${type} ${below}: '${brief(text, 40)}' → '${brief(other, 40)}'`,
-        path: JsonPath.print(at[0] === "parameters" ? at.slice(1) : at),
-        ...isWhole || word === true ? {} : { insideWord: true }
+        values: words(value, text, other, word === true)
       }
     })
   })
@@ -335,8 +353,12 @@ export const stepsFor = (
     }))
   }
   if (op === "extract") {
-    const nodes = arr(operation["nodes"]).flatMap((each) => matching(workflow, each).slice(0, 1).map(Workflow.nameOf))
-    return nodes.length < arr(operation["nodes"]).length ? [] : [{ operation: { ...operation, nodes }, change: "" }]
+    const words = arr(operation["nodes"])
+    const nodes = words.flatMap((each) => matching(workflow, each).slice(0, 1).map(Workflow.nameOf))
+    // Of some of the nodes, the edit says which one is missing.
+    return nodes.length === 0
+      ? []
+      : [{ operation: { ...operation, nodes: nodes.length < words.length ? words : nodes }, change: "" }]
   }
   return hasEnds(workflow, operation) ? [{ operation, change: described(operation, "") }] : []
 }

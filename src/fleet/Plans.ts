@@ -134,6 +134,8 @@ export const Plan = Schema.Struct({
   operations: Schema.Array(Operation),
   swaps: Schema.Array(Schema.NullOr(Swap)),
   publish: Publish,
+  /** Whether it was applied, or began to be. */
+  isBegun: Schema.optionalKey(Schema.Boolean),
   /** Release of n8n to upgrade to; default: the connected one. */
   release: Schema.optionalKey(Schema.String),
   /** Sub-workflows that extractions create, by the index of the operation. */

@@ -119,8 +119,8 @@ export const state = Effect.fn("Fleet.state")(function*(id: string) {
     // Written by a call that was interrupted before it was recorded; what is to be published is not done.
     const isDone = result.state === "done" && Object.keys(patch).length === 0 &&
       (publish !== "now" || !Workflow.awaitsPublishing(workflow)) && (publish !== "never" || !workflow.active)
-    if (isDone || result.state === "changed") outcomes.set(entry.id, result)
-    else if (Object.keys(patch).length === 0) unpublished.add(entry.id)
+    if (result.state === "changed" || isDone && plan.isBegun === true) outcomes.set(entry.id, result)
+    else if (Object.keys(patch).length === 0 && plan.isBegun === true) unpublished.add(entry.id)
   }
   return { plan, outcomes: withLive(plan, outcomes, now), unpublished, warnings: [] } satisfies State as State
 })

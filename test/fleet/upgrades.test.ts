@@ -11,6 +11,7 @@ import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as batches from "../../src/tools/shared/Batches.ts"
 import * as BatchProof from "../../src/trials/proof/BatchProof.ts"
+import { leftOut, reasons } from "../support/batches.ts"
 import { killed } from "../support/killed.ts"
 import { main, node, workflow } from "../support/workflows.ts"
 import { inMemory, inWorld } from "../support/world.ts"
@@ -24,11 +25,11 @@ const upgrade = Effect.fnUntraced(function*(where: Pick<Fleet.Request, "files" |
     release
   })
   if (plan.entries.length === 0) {
-    return defined({ done: undefined, plan, unchanged, proof: undefined, refused: plan.refused })
+    return defined({ done: undefined, plan, unchanged, proof: undefined, refused: batches.grouped(plan.refused) })
   }
   const outcome = batches.summarize(yield* Fleet.apply(plan.id))
   const proof = yield* BatchProof.prove(plan.id, { timeout: 25_000, redacts: true })
-  return { ...outcome, plan, unchanged, proof, refused: [...plan.refused, ...outcome.refused ?? []] }
+  return { ...outcome, plan, unchanged, proof, refused: [...batches.grouped(plan.refused), ...outcome.refused ?? []] }
 })
 
 const w1 = { select: { ids: ["w1"] } }
@@ -68,7 +69,7 @@ describe("upgrades of many workflows", () => {
       assert.deepStrictEqual(report.plan.changes.map(({ change }) => change), ["function 1 → code 2"])
       assert.deepStrictEqual(report.plan.left?.flatMap(({ names }) => names), [`${orders.name}: Send`])
       assert.deepInclude(report.proof, { workflows: 1, runs: 1, same: 1 })
-      assert.deepStrictEqual(report.refused.map(({ id }) => id), ["gone"])
+      assert.deepStrictEqual(leftOut(report.refused), ["gone"])
       assert.strictEqual(BatchReport.exitCode(report), 1)
       const [stored, ...copies] = yield* api.workflows
       assert.lengthOf(copies, 0)
@@ -82,7 +83,7 @@ describe("upgrades of many workflows", () => {
       assert.deepStrictEqual((yield* api.workflows)[0]?.versionId, stored?.versionId)
 
       const { published, refused } = yield* tools.bulkEdit.call({ plan: report.plan.id, publish: "proven" })
-      assert.deepStrictEqual([published, refused?.map(({ id }) => id)], [1, ["gone"]])
+      assert.deepStrictEqual([published, leftOut(refused)], [1, ["gone"]])
       assert.include(typesIn((yield* api.workflows)[0]?.["activeVersion"]), "n8n-nodes-base.code 2")
     }, world))
 
@@ -123,7 +124,7 @@ describe("upgrades of many workflows", () => {
       const before = yield* api.workflows
       const report = yield* upgrade(w1)
       assert.deepStrictEqual(report.plan.entries, [])
-      assert.match(report.refused[0]?.why ?? "", /has no drafts/)
+      assert.match(reasons(report.refused)[0] ?? "", /has no drafts/)
       assert.deepStrictEqual(yield* api.workflows, before)
     }, { ...world, version: "1" }))
 
@@ -140,7 +141,7 @@ describe("upgrades of many workflows", () => {
       const files = { select: {}, files: ["."] }
       const report = yield* upgrade(files, "2.41.1")
       assert.deepStrictEqual(report.plan.entries.map(({ id }) => id), ["orders.json"])
-      assert.deepStrictEqual(report.refused.map(({ id }) => id), ["broken.json"])
+      assert.deepStrictEqual(leftOut(report.refused), ["broken.json"])
       assert.strictEqual(report.proof?.runs, 0)
       const after = yield* fs.readFileString(file)
       const lines = new Set(text.split("\n"))

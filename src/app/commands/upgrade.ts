@@ -74,7 +74,7 @@ export const upgrade = command(
       const outcome = isWritten ? batches.summarize(state) : {}
       const isProven = outcome.done !== undefined && (yield* N8nClient.use((client) => client.release)) !== undefined
       const redacts = yield* Tool.RedactSecrets
-      const refused = [...plan.refused, ...outcome.refused ?? []]
+      const refused = batches.grouped([...plan.refused, ...batches.leftOut(state)])
       const upgraded = defined({
         ...outcome,
         plan,

@@ -1,8 +1,10 @@
 /** Batches of changes, as text for people and as JSON. Pure. */
+import { arr } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Fleet from "../../fleet/Fleet.ts"
+import * as batches from "../../tools/shared/Batches.ts"
 import type * as BatchProof from "../../trials/proof/BatchProof.ts"
 import { markOf } from "./ProofReport.ts"
 
@@ -19,8 +21,8 @@ export interface Outcome {
 }
 
 const leftOut = (refused: Outcome["refused"] = []) =>
-  refused.map(({ id, name, why }) =>
-    `  left out: ${text(String(name || id))} (${text(String(id))}): ${text(String(why))}`
+  refused.map(({ why, workflows }) =>
+    `  left out: ${Rows.listed(arr(workflows).map((each) => text(String(each))), 5)}: ${text(String(why))}`
   )
 
 const changeLines = (changes: Fleet.Plan["changes"]) =>
@@ -48,7 +50,7 @@ export const planLines = (
   return [
     ...changeLines(changes),
     ...leftLines(left),
-    ...leftOut(refused),
+    ...leftOut(batches.grouped(refused)),
     `${counted(entries.length, "workflow")} would change${published === 0 ? "" : `, ${published} of them published`}${
       unchanged === 0 ? "" : `; ${unchanged} unchanged`
     }`
@@ -62,7 +64,7 @@ export const outcomeLines = ({ done, notDone, refused, restored, stopped, warnin
   [
     ...(restored === undefined ? [`${done ?? 0} changed`] : [`${restored} restored`]),
     ...(notDone === undefined ? [] : [`${notDone} not done${stopped === undefined ? "" : ` (${text(stopped)})`}`]),
-    ...(refused === undefined ? [] : [`${refused.length} left out`])
+    ...(refused === undefined ? [] : [`${refused.flatMap(({ workflows }) => arr(workflows)).length} left out`])
   ].join(", ")
 ]
 
@@ -84,7 +86,7 @@ export const upgradeLines = (upgrade: Upgrade, isDryRun: boolean, isColoured: bo
   return [
     ...changeLines(plan.changes),
     ...leftLines(plan.left),
-    ...isDryRun ? leftOut(plan.refused) : outcomeLines(upgrade),
+    ...isDryRun ? leftOut(upgrade.refused) : outcomeLines(upgrade),
     ...proof === undefined ? [] : [
       proof.verdict,
       ...proof.groups.map(({ names, nodes, paths }) =>

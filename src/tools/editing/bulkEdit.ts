@@ -81,7 +81,7 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; upgrade, extract, publish many; batch",
   description:
-    "Change many workflows. dryRun returns a plan, which applies or continues it. Undo: workflow_restore(batch).",
+    "Change many workflows. dryRun returns changes and a plan, which applies or continues them. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
@@ -95,13 +95,13 @@ export const bulkEdit = Tool.make({
     ),
     publish: parameters.optional(
       Schema.Literals([...Plans.Publish.literals, "proven"]),
-      "keep (default): published ones again, plan: drafts too. proven: if proven."
+      "keep (default): published ones again, plan: drafts too. proven: drafts proved same."
     ),
-    plan: parameters.optional(Schema.String, "Dry run's."),
+    plan: parameters.optional(Schema.String, "Of a dry run."),
     discard: parameters.flag("Drop it."),
     dryRun: writing.dryRun,
     confirm: writing.confirm,
-    raw: parameters.flag("Longer lists.")
+    raw: parameters.flag("All rows, with nodes.")
   }),
   output: Schema.Struct({
     plan: Schema.optionalKey(Schema.String),
@@ -181,7 +181,7 @@ export const bulkEdit = Tool.make({
       if (made.entries.length > 1) yield* writing.requireConsent(confirm, inWords(made))
       return { state: yield* Fleet.apply(made.id), unchanged, step: "applied" as const }
     }),
-  summarize: ({ differences, state, step, unchanged }, { dryRun, raw = false }) => {
+  summarize: ({ differences, state, step, unchanged }, { dryRun, publish: asked, raw = false }) => {
     const { changes, created = [], entries, id, left = [], publish } = state.plan
     const isPlan = step === "planned"
     const isUntouched = isPlan || dryRun && ![...state.outcomes.values()].some(({ state }) => state === "done")
@@ -212,7 +212,9 @@ export const bulkEdit = Tool.make({
       created: created.length === 0 ?
         undefined :
         created.map(({ id, workflow }) =>
-          defined({ name: workflow["name"], id: id || undefined }) as { readonly [key: string]: Schema.Json }
+          defined({ name: workflow["name"], id: id || undefined, published: true }) as {
+            readonly [key: string]: Schema.Json
+          }
         ),
       left: left.length === 0 || step === "continued" && !isUntouched ? undefined : left.map((each) => ({ ...each })),
       ...(isPlan ? Struct.pick(outcome, ["refused"]) : step === "discarded" ? {} : outcome),
@@ -238,26 +240,30 @@ export const bulkEdit = Tool.make({
         : ItemView.joinNotes([
           differences !== undefined && differences.unknown > 0 &&
           `${counted(differences.unknown, "workflow")} cannot be compared: their snapshots are gone.`,
-          !dryRun && waiting.some(({ hasDraft }) => !hasDraft) &&
+          !dryRun && waiting.some(({ hasDraft }) => !hasDraft) && asked !== "proven" &&
           `workflow_prove(batch: '${id}'), then bulk_edit(plan: '${id}', publish: 'proven') publishes the drafts that did the same; publish: 'keep' all.`,
           !dryRun && outcome.done !== undefined && `workflow_restore(batch: '${id}') takes it back.`,
           deprecated !== undefined && Hints.text(deprecated)
         ])
     })
   },
-  message: ({ changes, done = 0, notDone = 0, refused, workflows }, { discard, dryRun, plan }) => {
+  message: (
+    { changes, done = 0, drafts = 0, notDone = 0, published = 0, refused, workflows },
+    { discard, dryRun, plan, publish }
+  ) => {
     const also = refused === undefined ? "" : "; some were left out"
-    const isPlan = changes !== undefined && plan === undefined
-    return discard === true
-      ? { en: `${dryRun === true ? "Would drop" : "Dropped"} the plan`, ja: "計画を破棄しました" }
-      : isPlan
-      ? { en: `Would change ${counted(workflows, "workflow")}${also}`, ja: "一括編集の内容を確認しました" }
-      : {
-        en: `Changed ${done} of ${counted(workflows, "workflow")}${
-          notDone === 0 ? "" : `; ${notDone} not done`
-        }${also}${dryRun && done > 0 ? "; changes lists all that differs on n8n" : ""}`,
-        ja: "ワークフローを一括編集しました"
-      }
+    if (discard === true) return { en: `${dryRun ? "Would drop" : "Dropped"} the plan`, ja: "計画を破棄しました" }
+    if (changes !== undefined && plan === undefined) {
+      return { en: `Would change ${counted(workflows, "workflow")}${also}`, ja: "一括編集の内容を確認しました" }
+    }
+    const en = plan !== undefined && publish === "proven" && !dryRun
+      ? `${published} of ${counted(done, "workflow")} of the batch run with the change; ${
+        counted(drafts, "draft")
+      } left`
+      : `Changed ${done} of ${counted(workflows, "workflow")}${notDone === 0 ? "" : `; ${notDone} not done`}${also}${
+        dryRun && done > 0 ? "; changes lists all that differs on n8n" : ""
+      }`
+    return { en, ja: "ワークフローを一括編集しました" }
   },
   budget: (_, { raw }) =>
     raw ? {} : {
@@ -267,10 +273,11 @@ export const bulkEdit = Tool.make({
         refused: 12,
         warnings: 5,
         "changes[].names": 5,
-        "changes[].values": 8,
+        "changes[].values": 6,
+        "refused[].workflows": 8,
         "left[].names": 5
       },
-      rooms: { "refused[].name": 80, "refused[].why": 300 }
+      rooms: { "refused[].why": 300 }
     },
   next: (_, { plan }) => () => plan === undefined ? undefined : `bulk_edit(plan: '${plan}', dryRun: true, raw: true)`
 })

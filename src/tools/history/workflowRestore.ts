@@ -184,7 +184,19 @@ const restoreBatch = Effect.fnUntraced(function*(batch: string, confirm: boolean
   }
   const state = yield* Fleet.restore(batch)
   const isOpen = state.stopped !== undefined
-  return { state, hint: isOpen ? `workflow_restore(batch: '${batch}') continues.` : undefined }
+  const made = (state.plan.created ?? []).flatMap(({ id, workflow }) =>
+    id
+      ? [`The sub-workflow ${Rows.quote(String(workflow["name"]))} stays: ${Hints.call("delete_workflow", { id })}.`]
+      : []
+  )
+  return {
+    state,
+    hint: isOpen
+      ? `workflow_restore(batch: '${batch}') continues.`
+      : made.length === 0
+      ? undefined
+      : made.join(" ")
+  }
 })
 
 /** Writes an earlier version; as with every write, the overwritten state becomes a snapshot. */
@@ -208,8 +220,7 @@ export const workflowRestore = Tool.make({
   output: Schema.Struct({
     // Absent for a batch.
     ...Struct.mapPick(writing.Replaced.fields, ["id", "name", "active"], Schema.optionalKey),
-    ...Struct.omit(batches.fields, ["refused", "warnings"]),
-    refused: Schema.optionalKey(writing.Objects),
+    ...Struct.omit(batches.fields, ["warnings"]),
     /** Changes that restoring would make, in the format of workflow_diff. */
     difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   }),

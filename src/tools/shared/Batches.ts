@@ -5,7 +5,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Fleet from "../../fleet/Fleet.ts"
-import * as Plans from "../../fleet/Plans.ts"
+import type * as Plans from "../../fleet/Plans.ts"
 
 export const fields = {
   done: Schema.optionalKey(Schema.Int),
@@ -13,8 +13,8 @@ export const fields = {
   notDone: Schema.optionalKey(Schema.Int),
   /** Reason why the batch ended early. */
   stopped: Schema.optionalKey(Schema.String),
-  /** Workflows that were not changed, with the reasons. */
-  refused: Schema.optionalKey(Schema.Array(Plans.Refused)),
+  /** Workflows that were left out, by the reason: `{why, workflows: ["Name (id)"]}`. */
+  refused: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
   warnings: Schema.optionalKey(Schema.Array(Schema.String))
 }
 
@@ -23,6 +23,13 @@ export const leftOut = ({ outcomes, plan }: Fleet.State): ReadonlyArray<Plans.Re
     const { why } = outcomes.get(id) ?? {}
     return why === undefined ? [] : [{ id, name, why }]
   })
+
+/** Workflows that are left out, those with the same reason as one. */
+export const grouped = (left: ReadonlyArray<Plans.Refused>) =>
+  Rows.grouped(left, ({ why }) => why).map(({ first: { why }, rows }) => ({
+    why: Visible.line(why),
+    workflows: rows.map(({ id, name }) => name === "" ? id : `${Visible.line(name)} (${id})`)
+  }))
 
 const positive = (count: number) => count <= 0 ? undefined : count
 
@@ -37,9 +44,7 @@ export const summarize = (state: Fleet.State, left = leftOut(state)) => {
     restored: count("restored"),
     notDone: positive((state.total ?? state.plan.entries.length) - state.outcomes.size),
     stopped: state.stopped,
-    refused: left.length === 0
-      ? undefined
-      : left.map(({ id, name, why }) => ({ id, name: Visible.line(name), why: Visible.line(why) })),
+    refused: left.length === 0 ? undefined : grouped(left),
     warnings: warnings.length === 0 ? undefined : warnings
   })
 }
