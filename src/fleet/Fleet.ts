@@ -333,6 +333,8 @@ const notProven = ({ proven }: Plans.Outcome): string | undefined =>
     ? "not proven: workflow_prove(batch) proves it"
     : proven.runs === 0
     ? "no recorded run could be replayed: activate_workflow publishes it"
+    : proven.same < proven.runs && proven.same + (proven.unknown ?? 0) === proven.runs
+    ? "its runs cannot be compared, since a node has no recorded items: test_workflow tries it, activate_workflow publishes it"
     : proven.same < proven.runs
     ? `${proven.runs - proven.same} of ${proven.runs} runs differ: activate_workflow publishes it nevertheless`
     : proven.unreached === undefined

@@ -164,6 +164,8 @@ export const Proven = Schema.Struct({
   versionId: Schema.optionalKey(Schema.String),
   runs: Schema.Int,
   same: Schema.Int,
+  /** Runs of which nothing could be compared from some node on. */
+  unknown: Schema.optionalKey(Schema.Int),
   /** Changed nodes that no replayed run reached. */
   unreached: Schema.optionalKey(Schema.Array(Schema.String))
 })

@@ -95,7 +95,7 @@ export const bulkEdit = Tool.make({
     ),
     publish: parameters.optional(
       Schema.Literals([...Plans.Publish.literals, "proven"]),
-      "keep (default): published ones again, plan: drafts too. proven: drafts proved same."
+      "keep (default): published ones again, plan: drafts too. proven: if proved same."
     ),
     plan: parameters.optional(Schema.String, "Of a dry run."),
     discard: parameters.flag("Drop it."),

@@ -92,12 +92,20 @@ const reasonsOf = (all: ReadonlyArray<Proven>): BatchProof["notReplayed"] => {
     .toSorted(byWorkflows)
 }
 
+/** Number of runs of which nothing could be compared from some node on. */
+const unknownRuns = ({ outcomes }: Proof.Proof) =>
+  outcomes.filter(({ differences }) => differences.length > 0 && differences.every(({ kind }) => kind === "unknown"))
+    .length
+
 const verdictOf = (all: ReadonlyArray<Proven>, runs: number) => {
   const proofs = all.flatMap(({ proof }) => Result.isSuccess(proof) && proof.success.runs > 0 ? [proof.success] : [])
   const same = proofs.filter((proof) => proof.same === proof.runs).length
+  const unknown =
+    proofs.filter((proof) => proof.same < proof.runs && proof.same + unknownRuns(proof) === proof.runs).length
   return [
     `${same} of ${counted(all.length, "workflow")} the same on ${counted(runs, "recorded run")}`,
-    ...proofs.length > same ? [`${proofs.length - same} differ`] : [],
+    ...proofs.length > same + unknown ? [`${proofs.length - same - unknown} differ`] : [],
+    ...unknown > 0 ? [`${unknown} cannot be compared, see groups`] : [],
     ...all.length > proofs.length ? [`${all.length - proofs.length} not proven`] : []
   ].join("; ")
 }
@@ -147,11 +155,13 @@ export const prove = Effect.fn("BatchProof.prove")(
         const proof = yield* Effect.result(Proof.prove(id, { ...options, last }))
         if (Result.isSuccess(proof)) {
           const { runs, same } = proof.success
+          const unknown = unknownRuns(proof.success)
           const missed = unreached(entry, proof.success, Workflow.nodes(now))
           const proven = defined({
             versionId: str(now["versionId"]),
             runs,
             same,
+            unknown: unknown === 0 ? undefined : unknown,
             unreached: missed.length === 0 ? undefined : missed
           })
           const outcome = outcomes.get(id)

@@ -299,8 +299,12 @@ export const write = Effect.fnUntraced(function*<A, R>(
         dependencies,
         before,
         workflow,
-        // What changes nothing brings no problems.
-        isPut || tags !== undefined ? options.problems : "none"
+        // What changes nothing brings no problems. A dry run's new workflows do not exist yet.
+        !isPut && tags === undefined
+          ? "none"
+          : options.dryRun === true && decision.created.length > 0 && options.problems !== "none"
+          ? "nodes"
+          : options.problems
       )
       const isPublication = workflow.active &&
         (options.dryRun === true ? isWanted(publish) : workflow.activeVersionId !== before.activeVersionId)
