@@ -81,7 +81,7 @@ export const bulkEdit = Tool.make({
   searchHint:
     "change, update, replace in all workflows together; migrate a credential, url, sub-workflow, setting; upgrade, extract, publish many; batch",
   description:
-    "Change many workflows. dryRun returns changes and a plan, which applies or continues them. Undo: workflow_restore(batch).",
+    "Change many workflows. dryRun returns changes and a plan that applies them. Undo: workflow_restore(batch).",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
