@@ -348,7 +348,14 @@ export const paths: ReadonlyArray<Path> = [
       Effect.map(answer(tools.syncPush, { folder, only: [id] }), (said) => {
         const [row = {}] = [said["updated"], said["held"]].flatMap(arr).map(obj)
         const [fault] = [said["failed"], said["conflict"], said["broken"]].flatMap(arr).map(obj)
-        return { changed: row["detail"], held: row["held"], warnings: said["warnings"], error: fault?.["detail"] }
+        const published = arr(said["published"]).length > 0 ? true : arr(said["drafts"]).length > 0 ? false : undefined
+        return {
+          changed: row["detail"],
+          held: row["held"],
+          published,
+          warnings: said["warnings"],
+          error: fault?.["detail"]
+        }
       }),
     publish: pushPublished
   },

@@ -40,8 +40,9 @@ export const Output = Schema.Struct({
   goneThere: Names,
   refused: Names,
   same: Names,
-  /** Whose pushed version runs, and those that n8n refused to publish. */
+  /** Whose pushed version runs, those whose pushed version waits as a draft, and those that n8n refused to publish. */
   published: Names,
+  drafts: Names,
   notPublished: Names,
   warnings: Names,
   /** Number of workflows that the next call continues with. */
@@ -104,6 +105,7 @@ export const summarize = (
     counts: Rows.counts(entries.toSorted((a, b) => orderOf(a) - orderOf(b)), groupOf),
     ...groups,
     published: names(entries.filter(({ published }) => published === true)),
+    drafts: names(entries.filter(({ published }) => published === false)),
     notPublished: names(entries.filter(({ notPublished }) => notPublished === true)),
     warnings: warnings.length === 0 ? undefined : warnings,
     remaining
