@@ -163,7 +163,9 @@ export const Proven = Schema.Struct({
   runs: Schema.Int,
   same: Schema.Int,
   /** Changed nodes that no replayed run reached. */
-  unreached: Schema.optionalKey(Schema.Array(Schema.String))
+  unreached: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Triggers whose new versions were not tested, and the reasons. */
+  untested: Schema.optionalKey(Schema.Array(Schema.String))
 })
 /** Proof of a written workflow on its recorded runs. */
 export interface Proven extends Schema.Schema.Type<typeof Proven> {}
