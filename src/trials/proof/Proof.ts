@@ -122,19 +122,6 @@ const isCompared =
       JsonPath.parse(path) ?? []
     )
 
-const newVersion = (
-  { execution, nodes }: Side,
-  subject: TestCopy.Subject,
-  trigger: string | undefined
-): ReadonlyArray<RunComparison.Difference> => {
-  const starter = Replay.starterOf(execution)
-  const before = nodes.find(({ name }) => name === starter)?.typeVersion ?? 1
-  const after = subject.nodes.find(({ name }) => name === trigger)?.typeVersion ?? 1
-  return starter === undefined || trigger === undefined || before === after
-    ? []
-    : [{ node: trigger, run: 0, path: "typeVersion", kind: "altered", before, after, count: 1, digest: 0 }]
-}
-
 /** Compares an execution with a replay: outputs, and what nodes sent. */
 export const compare = Effect.fnUntraced(function*(
   then: Side,
@@ -178,7 +165,7 @@ export const compare = Effect.fnUntraced(function*(
   const compared = [...differences, ...more].filter(isCompared(ignore, nameThen))
   // A replay starts after the trigger, whose version counts although an upgrade leads to it.
   const isVersion = ({ node, path }: RunComparison.Difference) => node === result.trigger && path === "typeVersion"
-  const newTriggers = comparesTrigger ? newVersion(then, subject, result.trigger) : []
+  const newTriggers = comparesTrigger ? triggerTest.newVersion(then, subject, result.trigger) : []
   const all = withoutUnknown(compared.filter((each) => !isVersion(each)), unknowns(sending, { result, subject }))
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const order = result.trigger === undefined ? caused : [result.trigger, ...caused]

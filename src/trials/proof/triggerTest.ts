@@ -22,6 +22,7 @@ import * as Answering from "../../workflow/Answering.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import * as Webhooks from "../../workflow/Webhooks.ts"
 import * as executionWatch from "../executionWatch.ts"
+import { starterOf } from "../Replay.ts"
 import * as retryPlan from "../retryPlan.ts"
 import * as retryRequests from "../retryRequests.ts"
 import type { Workbench } from "../TestBench.ts"
@@ -30,7 +31,7 @@ import * as TestCopy from "../TestCopy.ts"
 import { type Difference, fingerprintOfText, type Ignored, tally } from "./differences.ts"
 import type * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
-import { comparer } from "./sent.ts"
+import { comparer, type Side } from "./sent.ts"
 
 /** Recorded run, and the difference that is its trigger's version. */
 export interface Run {
@@ -64,6 +65,20 @@ interface Options {
 /** Milliseconds that a request to both copies needs, and the most that one may take. */
 const pace = { needs: 8_000, grants: 8_000 } as const
 const longest = 10_000
+
+/** Difference of the type version of the trigger that started a run. */
+export const newVersion = (
+  { execution, nodes }: Side,
+  subject: TestCopy.Subject,
+  trigger: string | undefined
+): ReadonlyArray<Difference> => {
+  const starter = starterOf(execution)
+  const before = nodes.find(({ name }) => name === starter)?.typeVersion ?? 1
+  const after = subject.nodes.find(({ name }) => name === trigger)?.typeVersion ?? 1
+  return starter === undefined || trigger === undefined || before === after
+    ? []
+    : [{ node: trigger, run: 0, path: "typeVersion", kind: "altered", before, after, count: 1, digest: 0 }]
+}
 
 /** Trigger at an address of its own; parts of its path that stand for any text remain. */
 const elsewhere = (node: Node): Node => {

@@ -322,7 +322,12 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
                   tested(index === 0 ? "2 requests" : "1 request"),
                   JSON.stringify([groups, notReplayed])
                 )
-                assert.deepStrictEqual(notReplayed, [])
+                assert.deepStrictEqual(
+                  (notReplayed ?? []).filter(({ node }) =>
+                    node === "Hook"
+                  ),
+                  []
+                )
               }))
           )
           assert.lengthOf(sink.lines(), sent)
