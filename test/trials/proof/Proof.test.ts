@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Deadline from "../../../src/base/Deadline.ts"
 import * as Errors from "../../../src/base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
@@ -271,6 +273,30 @@ describe("a proof", () => {
             assert.deepStrictEqual(yield* left(api), ["Orders"])
           }, options)
         }
+      }))
+
+    it.effect("removes the copies of a test that is interrupted", () =>
+      Effect.gen(function*() {
+        const reached = yield* Deferred.make<void>()
+        yield* inMemory(function*(api) {
+          const fiber = yield* Effect.forkChild(prove())
+          yield* Deferred.await(reached)
+          assert.lengthOf((yield* api.workflows).filter(isAlone), 2)
+          yield* Fiber.interrupt(fiber)
+          assert.deepStrictEqual(yield* left(api), ["Orders"])
+        }, {
+          seed,
+          runs: n8n(() => ({})),
+          before: ({ url }, api) =>
+            Effect.flatMap(api.workflows, (all) => {
+              const paths = all.filter(isAlone).map(({ nodes }) =>
+                str(obj(obj(arr(nodes)[0])?.["parameters"])?.["path"])
+              )
+              return url.includes("/webhook/") && paths.some((path) => url.endsWith(`/${path}`))
+                ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)
+                : Effect.undefined
+            })
+        })
       }))
 
     it.effect("tests nothing where a guard forbids it, or a request fails between n8n and its caller", () =>
