@@ -337,6 +337,8 @@ const notProven = ({ proven }: Plans.Outcome): string | undefined =>
     ? "its runs cannot be compared, since a node has no recorded items: test_workflow tries it, activate_workflow publishes it"
     : proven.same < proven.runs
     ? `${proven.runs - proven.same} of ${proven.runs} runs differ: activate_workflow publishes it nevertheless`
+    : proven.untested !== undefined
+    ? `${Rows.listed(proven.untested, 3, "; ")}: activate_workflow publishes it nevertheless`
     : proven.unreached === undefined
     ? undefined
     : `no recorded run reaches ${Rows.names(proven.unreached)}: activate_workflow publishes it nevertheless`

@@ -167,7 +167,9 @@ export const Proven = Schema.Struct({
   /** Runs of which nothing could be compared from some node on. */
   unknown: Schema.optionalKey(Schema.Int),
   /** Changed nodes that no replayed run reached. */
-  unreached: Schema.optionalKey(Schema.Array(Schema.String))
+  unreached: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Triggers whose new versions were not tested, and the reasons. */
+  untested: Schema.optionalKey(Schema.Array(Schema.String))
 })
 /** Proof of a written workflow on its recorded runs. */
 export interface Proven extends Schema.Schema.Type<typeof Proven> {}

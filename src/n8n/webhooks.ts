@@ -26,9 +26,9 @@ export interface Answer {
   readonly headers: { readonly [name: string]: string }
 }
 
-/** Whether the webhook was not registered (yet: publishing is asynchronous on 2.x), so that nothing ran. */
+/** Whether the webhook or form was not registered (yet: publishing is asynchronous on 2.x), so that nothing ran. */
 export const isUnregistered = ({ status, text }: Pick<Answer, "status" | "text">): boolean =>
-  status === 404 && /not registered/.test(text)
+  status === 404 && /not registered|<title>Problem loading form/.test(text)
 
 const isShown = (_: string, name: string) => name === "content-type" || name.startsWith("x-") && name !== "x-powered-by"
 

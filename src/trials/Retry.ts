@@ -114,19 +114,16 @@ const resume = Effect.fnUntraced(function*({ attempt, id, newest, workflowId }: 
     : { id, newId: String(started.id), status: started.status ?? "running" }) satisfies Retried as Retried
 })
 
-/** Answers that n8n gives before it starts a run; a workflow that ran may have the same status, but another text. */
-const isRefusal = ({ status, text }: WebhookAnswer) =>
-  (status === 401 || status === 403) && /authorization (?:is required|data is wrong)|ip is not allowed/i.test(text)
-
 const refusalOf = (answer: Result.Result<WebhookAnswer, Errors.N8nError>): string | undefined => {
   if (Result.isFailure(answer)) {
     const error = answer.failure
     return error._tag === "ValidationError" || startedNothing(error) ? detailed(error) : undefined
   }
-  if (isUnregistered(answer.success)) return answer.success.text.slice(0, 200)
-  return isRefusal(answer.success)
-    ? `the webhook refused it (HTTP ${answer.success.status}): authorization headers are not sent again`
-    : undefined
+  if (isUnregistered(answer.success)) {
+    const { text } = answer.success
+    return text.startsWith("<") ? "n8n does not serve its form" : text.slice(0, 200)
+  }
+  return retryRequests.refusal(answer.success)
 }
 
 /**

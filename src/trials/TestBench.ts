@@ -4,14 +4,11 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { randomUUID } from "node:crypto"
 import { CallContext } from "../base/CallContext.ts"
-import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
@@ -101,8 +98,6 @@ export interface TestResult {
   readonly repairs: ReadonlyArray<string>
 }
 
-const removalSeconds = 30
-
 const sweepTimeout = "10 seconds"
 
 const Nodes = Schema.Array(Workflow.Node)
@@ -147,14 +142,6 @@ const publish = (id: string, { name, ...workflow }: TestCopy.Subject) =>
         })
         : error
   )
-
-/** Waits for the removal of a copy until the call's deadline: its result is worth more than a complete removal. */
-const withinDeadline = Effect.fnUntraced(function*(removal: Effect.Effect<void, never, N8nClient>) {
-  const left = yield* Deadline.left
-  if (left === Infinity) return yield* removal
-  const fiber = yield* Effect.forkDetach(removal)
-  yield* Effect.timeoutOption(Effect.interruptible(Fiber.join(fiber)), left)
-})
 
 const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, all: Pins = {}) {
   const byName = new Map<string, ReadonlyArray<unknown> | "run">()
@@ -291,13 +278,6 @@ export const of = Effect.fn("TestBench.of")(
     const inside = isProof ? yield* insideCalls(subject.nodes) : new Map<string, never>()
     const callees = { copies: new Map<string, string | undefined>(), projectId }
 
-    const removal = ({ id, unfinished }: Published) =>
-      (unfinished === 0 ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
-        Effect.andThen(TestCopies.remove(id)),
-        Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`)),
-        Deadline.renewed(removalSeconds)
-      )
-
     const publishCopy = Effect.fnUntraced(function*(copy: TestCopy.Copy) {
       const path = randomUUID()
       const own = copy.at({ name: TestMark.nameOf(subject.name, TestCopies.currentOwner(), path.slice(0, 8)), path })
@@ -310,7 +290,7 @@ export const of = Effect.fn("TestBench.of")(
       if (copies.size === 0) yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweepTimeout))
       const nodes = yield* Scope.provide(fencedCalls(own.nodes, inside, callees), scope)
       const body = { ...own, nodes }
-      const published = yield* Effect.acquireRelease(
+      const published = yield* TestCopies.held(
         Effect.map(
           TestCopies.createUpgraded(body, { name: subject.name, projectId, release, fenced: copy.fenced }),
           ({ id, upgraded }): Published => ({
@@ -322,7 +302,7 @@ export const of = Effect.fn("TestBench.of")(
             turn: Semaphore.makeUnsafe(1)
           })
         ),
-        (published, exit) => Exit.hasInterrupts(exit) ? removal(published) : withinDeadline(removal(published))
+        ({ unfinished }) => unfinished > 0
       ).pipe(Scope.provide(scope))
       yield* publish(published.id, subject)
       yield* (yield* CallContext).progress(1, copy.nodeCount + 3, "published")

@@ -1,10 +1,14 @@
 /** Test copies on n8n: checks, creation (with deprecated nodes upgraded where n8n refuses them), and removal. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Struct from "effect/Struct"
+import { randomUUID } from "node:crypto"
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 import type { Advice, Hint } from "../base/Advice.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { sha256 } from "../base/Hash.ts"
 import { parser } from "../base/JavaScript.ts"
@@ -105,6 +109,51 @@ export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId
     yield* Effect.forEach(executions, ({ id }) => Effect.ignore(n8n.stopExecution(String(id))), { discard: true })
   }
 })
+
+const removalSeconds = 30
+
+/** Waits for the removal of a copy until the call's deadline: its result is worth more than a complete removal. */
+const withinDeadline = Effect.fnUntraced(function*(removal: Effect.Effect<void, never, N8nClient>) {
+  const left = yield* Deadline.left
+  if (left === Infinity) return yield* removal
+  const fiber = yield* Effect.forkDetach(removal)
+  yield* Effect.timeoutOption(Effect.interruptible(Fiber.join(fiber)), left)
+})
+
+/** Copy that is removed when the scope closes; `isBusy` if executions of it may have to be stopped first. */
+export const held = <A extends { readonly id: string }, E, R>(
+  creation: Effect.Effect<A, E, R>,
+  isBusy: (copy: A) => boolean
+) => {
+  const removal = (copy: A) =>
+    (isBusy(copy) ? Effect.ignore(stopAll(copy.id)) : Effect.void).pipe(
+      Effect.andThen(remove(copy.id)),
+      Effect.catch((error) => Effect.logWarning(`test copy ${copy.id} could not be removed: ${error.message}`)),
+      Deadline.renewed(removalSeconds)
+    )
+  return Effect.acquireRelease(
+    creation,
+    (copy, exit) => Exit.hasInterrupts(exit) ? removal(copy) : withinDeadline(removal(copy))
+  )
+}
+
+/** Name of a copy without a webhook of ours, and the node that marks it as a copy: a disabled webhook is not called. */
+export const markOf = (workflow: string) => {
+  const path = randomUUID()
+  return {
+    name: TestMark.nameOf(workflow, currentOwner(), path.slice(0, 8)),
+    node: {
+      id: path,
+      webhookId: path,
+      name: `test_workflow call ${path.slice(0, 8)}`,
+      type: "n8n-nodes-base.webhook",
+      typeVersion: 2,
+      position: [0, 0],
+      disabled: true,
+      parameters: { path, httpMethod: "POST" }
+    }
+  }
+}
 
 const sweepOne = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient

@@ -127,7 +127,7 @@ const freeName = (name: string, taken: ReadonlySet<string>): string =>
   taken.has(name) ? freeName(`${name}'`, taken) : name
 
 /** Settings of the copy: its run is saved and limited in time, and does not call an error workflow. */
-const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): Obj => {
+export const settingsOf = ({ settings }: Pick<Subject, "settings">, timeout: number, hasLoops: boolean): Obj => {
   const { errorWorkflow: _, timeSavedPerExecution: __, timeSavedMode: ___, ...rest } = obj(settings) ?? {}
   const own = rest["executionTimeout"]
   // The caller stops the execution a moment before, if n8n can stop it.

@@ -1,10 +1,8 @@
 /** Calls of sub-workflows that only compute, which a replay without their recorded items may run. */
 import * as Effect from "effect/Effect"
-import { randomUUID } from "node:crypto"
 import { parser } from "../base/JavaScript.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
 import { fence } from "../catalogue/code/Fence.ts"
-import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { calledBy, caller } from "../workflow/References.ts"
@@ -53,28 +51,9 @@ const copyOf = Effect.fnUntraced(
     const parse = yield* parser
     const fenced = nodes.map((node) => fence(node, parse) ?? node)
     if (fenced.every((node, index) => node === nodes[index])) return undefined
-    const path = randomUUID()
-    // Marks it as a copy; a disabled Webhook node is not called.
-    const mark = {
-      id: path,
-      webhookId: path,
-      name: `test_workflow call ${path.slice(0, 8)}`,
-      type: "n8n-nodes-base.webhook",
-      typeVersion: 2,
-      position: [0, 0],
-      disabled: true,
-      parameters: { path, httpMethod: "POST" }
-    }
-    const body = {
-      name: TestMark.nameOf(name, TestCopies.currentOwner(), path.slice(0, 8)),
-      nodes: [...fenced, mark],
-      connections,
-      settings: settings ?? {}
-    }
-    const { id } = yield* Effect.acquireRelease(
-      TestCopies.create(body, projectId),
-      ({ id }) => Effect.ignore(TestCopies.remove(id))
-    )
+    const mark = TestCopies.markOf(name)
+    const body = { name: mark.name, nodes: [...fenced, mark.node], connections, settings: settings ?? {} }
+    const { id } = yield* TestCopies.held(TestCopies.create(body, projectId), () => false)
     const release = yield* N8nClient.use((n8n) => n8n.release)
     if (release === undefined || !isV1(release)) yield* TestCopies.publish(id)
     return id

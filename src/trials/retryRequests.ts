@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { sha256 } from "../base/Hash.ts"
 import { arr, canonical, type Obj, obj, str, without } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
-import type { WebhookCall } from "../n8n/N8nClient.ts"
+import type { WebhookAnswer, WebhookCall } from "../n8n/N8nClient.ts"
 import * as Webhooks from "../workflow/Webhooks.ts"
 import { marker, methods, pathOf } from "./live.ts"
 
@@ -168,3 +168,12 @@ const volatile: ReadonlySet<string> = new Set([
 /** Digest of the parts of a trigger's item that are the same if the request is sent again. */
 export const fingerprint = (item: unknown): string =>
   sha256(canonical(without(obj(obj(item)?.["json"]) ?? {}, (_, key) => volatile.has(key))))
+
+/**
+ * Reason why a trigger did not take a request, by its answer before a run starts; a workflow that ran may answer with the
+ * same status, but another text.
+ */
+export const refusal = ({ status, text }: WebhookAnswer): string | undefined =>
+  (status === 401 || status === 403) && /authorization (?:is required|data is wrong)|ip is not allowed/i.test(text)
+    ? `the webhook refused it (HTTP ${status}): authorization headers are not sent again`
+    : undefined

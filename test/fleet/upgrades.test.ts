@@ -107,6 +107,38 @@ describe("upgrades of many workflows", () => {
       assert.deepStrictEqual(yield* publish, [1, 1, undefined])
     }, world))
 
+  it.effect("are published as proven where a trigger's new version was tested, and not where it could not be", () =>
+    Effect.forEach(["application/json", "multipart/form-data"], (type) => {
+      const hooked = workflow("w1", [
+        node("Hook", "webhook", 1.1, { path: "orders", httpMethod: "POST" }),
+        ...nodes.slice(1)
+      ], {
+        active: true,
+        connections
+      })
+      const request = { headers: { "content-type": type, "content-length": "8" }, body: { no: 1 } }
+      const [record] = world.seed.executions
+      const executions = [{
+        ...record,
+        ...succeededExecution({ workflow: hooked, items: { ...items, Hook: [request] } }),
+        id: "101",
+        mode: "webhook"
+      }]
+      return inMemory(function*(api) {
+        const { plan } = yield* upgrade(w1)
+        const { published, refused } = yield* tools.bulkEdit.call({ plan: plan.id, publish: "proven" })
+        assert.deepStrictEqual(
+          [published, refused?.[0]?.why],
+          type === "application/json" ? [1, undefined] : [
+            undefined,
+            "'Hook' 1.1 → 2.1 could not be tested: n8n does not store a body of type 'multipart/form-data' as it was sent: " +
+            "activate_workflow publishes it nevertheless"
+          ]
+        )
+        assert.lengthOf(yield* api.workflows, 1)
+      }, { ...world, seed: { workflows: [hooked], executions } })
+    }))
+
   it.effect("do not prove the drafts of other people", () =>
     inMemory(function*(api) {
       yield* upgrade(w1)

@@ -21,6 +21,13 @@ describe.each(versions)("a webhook on n8n %s", (version) => {
 })
 
 describe("a webhook", () => {
+  it("is not registered by n8n's own words, also as the page of a form", () => {
+    const page = "<!DOCTYPE html>\n<title>Problem loading form</title>"
+    assert.isTrue(N8nClient.isUnregistered({ status: 404, text: page }))
+    assert.isFalse(N8nClient.isUnregistered({ status: 404, text: "<!DOCTYPE html>\n<title>Not Found</title>" }))
+    assert.isFalse(N8nClient.isUnregistered({ status: 200, text: page }))
+  })
+
   it.effect("is called once, without the key, for any answer", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([refuses(500)])

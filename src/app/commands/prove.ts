@@ -149,7 +149,7 @@ export const prove = command(
             cases: ProofReport.drillCases(result)
           }
         }
-        const { left: _, outcomes, ...result } = yield* Proof.prove(workflow, {
+        const { left: _, outcomes, triggers: __, ...result } = yield* Proof.prove(workflow, {
           ...selected,
           ignore,
           redacts: yield* Tool.RedactSecrets

@@ -111,9 +111,11 @@ const verdictOf = (all: ReadonlyArray<Proven>, runs: number) => {
 }
 
 /** Nodes that a batch changes in a workflow and that no replayed run reached: nothing is proven of them. */
-const unreached = ({ places = [] }: Fleet.Entry, { notReplayed }: Proof.Proof, nodes: ReadonlyArray<Obj>) => {
+const unreached = ({ places = [] }: Fleet.Entry, { notReplayed, triggers }: Proof.Proof, nodes: ReadonlyArray<Obj>) => {
   const changed = new Set(places.flatMap(({ at: [top, id] }) => top === "node" ? String(id) : []))
-  const names = new Set(notReplayed.flatMap(({ node }) => node ?? []))
+  const names = new Set(
+    notReplayed.flatMap(({ node }) => triggers.some((each) => each.node === node) ? [] : node ?? [])
+  )
   return nodes.map(Workflow.nameOf).filter((name, index) =>
     names.has(name) && changed.has(String(nodes[index]?.["id"] ?? name))
   )
@@ -157,12 +159,16 @@ export const prove = Effect.fn("BatchProof.prove")(
           const { runs, same } = proof.success
           const unknown = unknownRuns(proof.success)
           const missed = unreached(entry, proof.success, Workflow.nodes(now))
+          const untested = proof.success.triggers.flatMap((
+            { faults, node, versions, why = faults.values().next().value }
+          ) => why === undefined ? [] : [`${Rows.quote(node)} ${versions} could not be tested: ${why}`])
           const proven = defined({
             versionId: str(now["versionId"]),
             runs,
             same,
             unknown: unknown === 0 ? undefined : unknown,
-            unreached: missed.length === 0 ? undefined : missed
+            unreached: missed.length === 0 ? undefined : missed,
+            untested: untested.length === 0 ? undefined : untested
           })
           const outcome = outcomes.get(id)
           if (outcome !== undefined) yield* Plans.record(plan.id, id, { ...outcome, proven })

@@ -8,7 +8,6 @@ import * as Errors from "../../base/Errors.ts"
 import { equals, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Rows from "../../base/Rows.ts"
 import { respond } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
@@ -35,6 +34,7 @@ import {
   upgradedVersion,
   withMoved
 } from "./sent.ts"
+import * as triggerTest from "./triggerTest.ts"
 import * as Volatility from "./Volatility.ts"
 
 /** Number of sampled runs with the same differences. */
@@ -53,6 +53,8 @@ export interface Proof extends Groups.Result {
   readonly workflow: { readonly id: string; readonly name: string }
   readonly left: ReadonlyArray<string>
   readonly outcomes: ReadonlyArray<Outcome>
+  /** Tests of triggers that have another version. */
+  readonly triggers: ReadonlyArray<triggerTest.Tested>
 }
 
 /** Replayed run with its real differences and the duration of its replay. */
@@ -109,6 +111,17 @@ const withoutUnknown = (
   ]
 }
 
+/** Whether a difference is not ignored; `nameThen` is the node's name in the record. */
+const isCompared =
+  (ignore: ReadonlyArray<RunComparison.Ignored>, nameThen: (name: string) => string) =>
+  ({ kind, node, path }: RunComparison.Difference) =>
+    kind === "unknown" || !JsonPath.covers(
+      ignore.flatMap((each) =>
+        each.node === undefined || [node, nameThen(node)].includes(each.node) ? [each.steps] : []
+      ),
+      JsonPath.parse(path) ?? []
+    )
+
 /** Compares an execution with a replay: outputs, and what nodes sent. */
 export const compare = Effect.fnUntraced(function*(
   then: Side,
@@ -149,16 +162,10 @@ export const compare = Effect.fnUntraced(function*(
     ...yield* unseenDifferences(sending),
     ...(comparesTrigger ? yield* triggerDifferences(sending) : [])
   ]
-  const compared = [...differences, ...more].filter(({ kind, node, path }) =>
-    kind === "unknown" || !JsonPath.covers(
-      ignore.flatMap((each) =>
-        each.node === undefined || [node, nameThen(node)].includes(each.node) ? [each.steps] : []
-      ),
-      JsonPath.parse(path) ?? []
-    )
-  )
-  // A replay starts after the trigger.
+  const compared = [...differences, ...more].filter(isCompared(ignore, nameThen))
+  // A replay starts after the trigger, whose version counts although an upgrade leads to it.
   const isVersion = ({ node, path }: RunComparison.Difference) => node === result.trigger && path === "typeVersion"
+  const newTriggers = comparesTrigger ? triggerTest.newVersion(then, subject, result.trigger) : []
   const all = withoutUnknown(compared.filter((each) => !isVersion(each)), unknowns(sending, { result, subject }))
   const caused = RunComparison.causalOrder({ record: then.execution, replay: result.execution, nameThen }, ran, all)
   const order = result.trigger === undefined ? caused : [result.trigger, ...caused]
@@ -166,7 +173,7 @@ export const compare = Effect.fnUntraced(function*(
   return {
     order,
     names,
-    newTriggers: compared.filter(isVersion),
+    newTriggers: newTriggers.filter(isCompared(ignore, nameThen)),
     differences: all.toSorted((a, b) => (places.get(a.node) ?? order.length) - (places.get(b.node) ?? order.length))
   }
 })
@@ -363,12 +370,22 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     notReplayed.push({ why: `The version before the change, to learn what always differs: ${why}` })
   }
   const unstable = Volatility.unstable(learned)
+  const triggers = yield* triggerTest.tested(
+    runs.flatMap(({ execution, newTriggers, record }) =>
+      newTriggers.map((version) => ({ execution, record, version }))
+    ),
+    { ...options, workbench, published, ignore }
+  )
   const verdicts = yield* Effect.forEach(runs, (run) =>
     Effect.gen(function*() {
+      const received = triggers.flatMap(({ differences }) => differences.get(run.execution) ?? [])
+        .filter(isCompared(ignore, () => Replay.starterOf(run.record) ?? ""))
       const verdict = Volatility.judge(learned, run.differences, run.base)
-      if (verdict.real.length === 0 || unstable.length === 0) return { run, ...verdict }
+      const real = [...received, ...verdict.real]
+      if (verdict.real.length === 0 || unstable.length === 0) return { run, ...verdict, real, received }
       const again = yield* compare(sideOf(run.record), run.replayed, { ...comparison, unstable })
-      return { run, ...Volatility.judge(learned, again.differences, run.base) }
+      const judged = Volatility.judge(learned, again.differences, run.base)
+      return { run, ...judged, real: [...received, ...judged.real], received }
     }))
   const outcomes = verdicts.map(({ real, run: { execution, order, replayed } }): Outcome => ({
     execution,
@@ -383,16 +400,15 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     subject,
     runs.map(({ names, record, replayed }) => ({ names, record, replay: replayed.result.execution }))
   )
-  const newTriggers = Rows.grouped(runs.flatMap((run) => run.newTriggers), ({ node }) => node)
   const unseenChanges = [
     ...unreachedChanges,
-    ...newTriggers.map(({ first: { after, before, node } }) => ({
-      node,
-      why: `typeVersion ${before ?? 1} → ${after ?? 1}: a replay starts after the trigger; ` +
-        "once it is published, test_workflow(mode: 'live') shows what it makes of a request"
-    }))
+    ...triggerTest.unseen(triggers)
   ]
-  const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), [...unseenChanges, ...notReplayed])
+  const result = Groups.group(outcomes, verdicts.flatMap(({ ignored }) => ignored), [
+    ...unseenChanges,
+    ...triggerTest.untested(triggers),
+    ...notReplayed
+  ])
   const answering = subject.nodes.flatMap(({ name, type }) => type === respond ? [name] : [])
   const sending = verdicts.filter(({ real, run: { names, record, replayed: { result } } }) => {
     const { execution, notRun, pinned, trigger } = result
@@ -416,8 +432,16 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
         ? isUnknown ? [] : "all send and answer the same"
         : `${counted(sending.length, "run")} would be called, send or answer differently`
     ]),
+    ...(verdicts.some(({ received }) => received.length > 0) ? [] : triggerTest.note(triggers)),
     ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no replay (notReplayed)`])
   ]
   const verdict = [result.verdict, ...notes, replays.note() ?? []].flat().join("; ")
-  return { ...result, verdict, workflow: { id: reference, name: subject.name }, left, outcomes } satisfies Proof
+  return {
+    ...result,
+    verdict,
+    workflow: { id: reference, name: subject.name },
+    left,
+    outcomes,
+    triggers
+  } satisfies Proof
 }, Effect.scoped)

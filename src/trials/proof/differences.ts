@@ -229,7 +229,7 @@ const brief = (value: unknown): unknown => {
     : `${(typeof value === "string" ? value : text).slice(0, maxChars)}…`
 }
 
-interface At extends Pick<Difference, "node" | "run" | "item"> {}
+export interface At extends Pick<Difference, "node" | "run" | "item"> {}
 
 /** Differences of a node, or of one of its runs before it is known whether only the order differs. */
 export const tally = () => {

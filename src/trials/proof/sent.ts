@@ -290,7 +290,8 @@ const triggers = ({ record, replay }: SentOptions) => {
   return former === undefined || node === undefined ? undefined : { former, node }
 }
 
-const comparer = (redacts: boolean) => {
+/** Collector of the differences of values. */
+export const comparer = (redacts: boolean) => {
   const into = tally()
   const whole = (value: unknown) => Redact.whole(value, redacts ? Redact.redact : identity)
   return {

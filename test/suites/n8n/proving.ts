@@ -1,6 +1,6 @@
 /** Proofs of changes, and cases, against a real n8n, with a server that counts what reaches it. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, type Vitest } from "@effect/vitest"
+import { assert, describe, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
@@ -245,6 +245,221 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
       }),
     120_000
   )
+
+  describe("proof of a trigger's new version", () => {
+    const newest = 2.1
+    /** Version 1 of a webhook, before a node that sends. */
+    const draftOf = (path: string, sink: string, more: Obj = {}, ...between: provable.Draft["nodes"]) => {
+      const nodes: provable.Draft["nodes"] = [
+        node("Hook", "webhook", 1, { path, httpMethod: "POST", ...more }, { webhookId: path.split("/")[0] }),
+        ...between,
+        posting("Send", sink)
+      ]
+      const links = nodes.slice(1).map(({ name }, index) => [nodes[index]?.name ?? "", name] as const)
+      return { nodes, connections: joined(...links) }
+    }
+    const upgraded = ({ connections, nodes: [first, ...rest] }: provable.Draft, typeVersion = newest) => ({
+      connections,
+      nodes: first === undefined ? [] : [{ ...first, typeVersion }, ...rest]
+    })
+    /** Records a run of each request. */
+    const requested = Effect.fnUntraced(function*(
+      draft: provable.Draft,
+      requests: ReadonlyArray<readonly [path: string, request: RequestInit]>
+    ) {
+      const { url } = yield* RealN8n
+      const id = yield* scenarios.create(Object.assign({ name: "Proof of a trigger" }, { ...draft, settings }))
+      yield* scenarios.publish(id)
+      for (const [path, request] of requests) {
+        const before = yield* scenarios.newestExecution()
+        yield* Effect.promise(() => fetch(new URL(path, url), request)).pipe(
+          Effect.repeat({ schedule: Schedule.spaced("150 millis"), times: 100, while: ({ status }) => status === 404 }),
+          scenarios.live
+        )
+        yield* scenarios.awaitExecution(id, before)
+      }
+      return { id, draft }
+    })
+    const json = (body: unknown) => ({
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+    const tested = (requests: string) => new RegExp(`same; trigger tested on a copy: ${requests}, same items$`)
+
+    it.effect(
+      "both versions receive the requests on copies, with query, body and headers, and return the same",
+      () =>
+        Effect.gen(function*() {
+          const sink = yield* Recorder.make
+          const [plain, templated, methods, responding] = Array.from(
+            { length: 4 },
+            () => `proving-${crypto.randomUUID()}`
+          )
+          const body = new URLSearchParams({ a: "1", b: "é" })
+          const respond = node("Respond", "respondToWebhook", 1.1, { respondWith: "text", responseBody: "done" })
+          const cases = [
+            yield* requested(draftOf(`${plain}`, sink.url), [
+              [`webhook/${plain}?q=a%20b&tag[]=1`, { method: "POST", headers: { "x-order": "7" }, body }],
+              [`webhook/${plain}`, json({ no: 1, lines: [{ sku: "é", n: null }] })]
+            ]),
+            yield* requested(draftOf(`${templated}/:shop`, sink.url, { responseMode: "lastNode" }), [
+              [`webhook/${templated}/${templated}/tokyo%20east`, json({ no: 2 })]
+            ]),
+            yield* requested(draftOf(`${methods}`, sink.url, { multipleMethods: true, httpMethod: ["GET", "POST"] }), [
+              [`webhook/${methods}?no=3`, json({ no: 3 })]
+            ]),
+            yield* requested(draftOf(`${responding}`, sink.url, { responseMode: "responseNode" }, respond), [
+              [`webhook/${responding}`, json({ no: 4 })]
+            ])
+          ]
+          const sent = sink.lines().length
+          yield* withFiles((proved) =>
+            Effect.forEach(cases, ({ draft, id }, index) =>
+              Effect.map(proved(id, upgraded(draft)), ({ groups, notReplayed, verdict = "" }) => {
+                assert.match(
+                  verdict,
+                  tested(index === 0 ? "2 requests" : "1 request"),
+                  JSON.stringify([groups, notReplayed])
+                )
+                assert.deepStrictEqual(
+                  (notReplayed ?? []).filter(({ node }) =>
+                    node === "Hook"
+                  ),
+                  []
+                )
+              }))
+          )
+          assert.lengthOf(sink.lines(), sent)
+          assert.deepStrictEqual(yield* copiesLeft, [])
+        }),
+      240_000
+    )
+
+    it.effect(
+      "the body of a request without one, a status and a refusal are differences, as on n8n then",
+      () =>
+        Effect.gen(function*() {
+          const sink = yield* Recorder.make
+          const { url } = yield* RealN8n
+          const [coded = "", unused = "", got = ""] = Array.from({ length: 3 }, () => `proving-${crypto.randomUUID()}`)
+          const respond = node("Respond", "respondToWebhook", 1.1, { respondWith: "text", responseBody: "done" })
+          const read = yield* requested(draftOf(got, sink.url, { httpMethod: "GET" }), [
+            [`webhook/${got}?no=3`, { method: "GET" }]
+          ])
+          const cases = [
+            {
+              ...yield* requested(draftOf(coded, sink.url, { responseCode: 201 }), [[`webhook/${coded}`, json({})]]),
+              path: coded,
+              was: 201,
+              is: 200,
+              names: "answer.status"
+            },
+            {
+              ...yield* requested(draftOf(unused, sink.url, {}, respond), [[`webhook/${unused}`, json({})]]),
+              path: unused,
+              was: 200,
+              is: 500,
+              names: "failed"
+            }
+          ]
+          const sent = sink.lines().length
+          yield* withFiles((proved) =>
+            Effect.forEach([{ ...read, names: "body added" }, ...cases], ({ draft, id, names }) =>
+              Effect.map(proved(id, upgraded(draft)), ({ groups, same, verdict = "" }) => {
+                assert.strictEqual(same, 0)
+                assert.strictEqual(groups[0]?.node, "Hook")
+                assert.include(groups[0]?.paths, names)
+                assert.notInclude(verdict, "tested on a copy")
+              }))
+          )
+          assert.lengthOf(sink.lines(), sent)
+          assert.deepStrictEqual(yield* copiesLeft, [])
+          for (const { draft, id, is, path, was } of cases) {
+            const statusNow = Effect.promise(() =>
+              fetch(new URL(`webhook/${path}`, url), json({}))
+            ).pipe(
+              Effect.map(({ status }) => status)
+            )
+            assert.strictEqual(yield* statusNow, was)
+            yield* tools.updateWorkflow.call({ id, ...upgraded(draft) })
+            const status = yield* statusNow.pipe(
+              Effect.repeat({ schedule: Schedule.spaced("150 millis"), times: 100, until: (status) => status === is }),
+              scenarios.live
+            )
+            assert.strictEqual(status, is)
+          }
+        }),
+      240_000
+    )
+
+    it.effect(
+      "forms and chats are tested as well; what needs the caller's secret is not, and says so",
+      () =>
+        Effect.gen(function*() {
+          const sink = yield* Recorder.make
+          const [form, chat, secret] = Array.from({ length: 3 }, () => `proving-${crypto.randomUUID()}`)
+          const submitted = new FormData()
+          submitted.append("field-0", "Ann")
+          const after = (first: provable.Draft["nodes"][number]): provable.Draft => ({
+            nodes: [first, posting("Send", sink.url)],
+            connections: joined([first.name, "Send"])
+          })
+          const fields = { values: [{ fieldLabel: "Name", fieldType: "text" }] }
+          const { body: credential } = yield* scenarios.request("POST", "credentials", {
+            name: "Caller",
+            type: "httpBasicAuth",
+            data: { user: "u", password: "p" }
+          })
+          const [forms, chats, secrets] = [
+            yield* requested(
+              after(
+                node("Form", "formTrigger", 2, { path: form, formTitle: "Order", formFields: fields, options: {} }, {
+                  webhookId: form
+                })
+              ),
+              [[`form/${form}`, { method: "POST", body: submitted }]]
+            ),
+            yield* requested(
+              after(
+                node(
+                  "Chat",
+                  "@n8n/n8n-nodes-langchain.chatTrigger",
+                  1,
+                  { public: true, mode: "webhook", options: {} },
+                  {
+                    webhookId: chat
+                  }
+                )
+              ),
+              [[`webhook/${chat}/chat`, json({ action: "sendMessage", sessionId: "s", chatInput: "hi" })]]
+            ),
+            yield* requested(
+              after(node("Hook", "webhook", 1, { path: secret, httpMethod: "POST", authentication: "basicAuth" }, {
+                webhookId: secret,
+                credentials: { httpBasicAuth: { id: String(obj(credential)?.["id"]), name: "Caller" } }
+              })),
+              [[`webhook/${secret}`, { method: "POST", headers: { authorization: `Basic ${btoa("u:p")}` } }]]
+            )
+          ]
+          const sent = sink.lines().length
+          yield* withFiles((proved) =>
+            Effect.gen(function*() {
+              for (const [{ draft, id }, version] of [[forms, 2.1], [chats, 1.1]] as const) {
+                const { groups, notReplayed, verdict = "" } = yield* proved(id, upgraded(draft, version))
+                assert.match(verdict, tested("1 request"), JSON.stringify([groups, notReplayed]))
+              }
+              const { notReplayed, verdict } = yield* proved(secrets.id, upgraded(secrets.draft))
+              assert.strictEqual(verdict, "1 same; 1 change in no replay (notReplayed)")
+              assert.match(JSON.stringify(notReplayed), /1 → 2\.1: .* refused it \(HTTP 401\): authorization headers/)
+            })
+          )
+          assert.lengthOf(sink.lines(), sent)
+          assert.deepStrictEqual(yield* copiesLeft, [])
+        }),
+      240_000
+    )
+  })
 
   it.effect(
     "proof of an extraction: a sub-workflow that only computes runs, one that sends does not, and nothing is claimed",

@@ -1,10 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Deadline from "../../../src/base/Deadline.ts"
+import * as Errors from "../../../src/base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import type * as Workflow from "../../../src/n8n/model/Workflow.ts"
+import { WriteGuard } from "../../../src/n8n/WriteGuard.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { succeededExecution } from "../../../src/testing/runs.ts"
 import * as Proof from "../../../src/trials/proof/Proof.ts"
 import { staleReason } from "../../../src/trials/proof/Volatility.ts"
 import { main, node } from "../../support/workflows.ts"
@@ -160,20 +166,159 @@ describe("a proof", () => {
     })
   })
 
-  it.effect("says that no replay shows what another version of the trigger does, unless it is ignored", () => {
-    const draft = workflow("plain", {
-      nodes: workflow("plain").nodes.map((each) => each.name === "Hook" ? { ...each, typeVersion: 1 } : each)
-    })
-    return inMemory(function*() {
-      const { groups, notReplayed, same, verdict } = yield* prove()
-      assert.deepStrictEqual([groups, same], [[], 2])
-      assert.strictEqual(verdict, "2 same; 1 change in no replay (notReplayed)")
-      assert.match(notReplayed[0]?.why ?? "", /^typeVersion 2 → 1: a replay starts after the trigger/)
-      for (const ignore of ["typeVersion", "'Hook'.typeVersion"]) {
-        const proof = yield* prove({ ignore: [ignore] })
-        assert.deepInclude(proof, { verdict: "2 same", notReplayed: [] })
+  describe("of another version of the trigger", () => {
+    const withHook = (more: Obj) =>
+      workflow("plain", {
+        nodes: workflow("plain").nodes.map((each) => each.name === "Hook" ? { ...each, ...more } : each)
+      })
+    /** Runs whose recorded request was a POST with this body. */
+    const requests = (ran = workflow("plain")) =>
+      [1, 2].map((no) => {
+        const hook = {
+          headers: { "content-type": "application/json", "content-length": "8", "x-shop": "a" },
+          params: {},
+          query: {},
+          body: { no },
+          webhookUrl: "https://n8n.test/webhook/orders"
+        }
+        const [record] = records("plain", 1, ran)
+        const [own] = arr(obj(obj(obj(record?.data)?.["resultData"])?.["runData"])?.["Hook"])
+        Object.assign(obj(own) ?? {}, { data: { main: [[{ json: hook }]] } })
+        return { ...record, id: String(100 + no) }
+      }) as ReadonlyArray<N8nApi.NewExecution>
+    const isAlone = (copy: N8nApi.Workflow) => arr(copy["nodes"]).length === 2
+    const versionIn = (copy: N8nApi.Workflow) => obj(arr(copy["nodes"])[0])?.["typeVersion"]
+    /** n8n whose triggers alone return what their version makes of a request. */
+    const n8n = (make: (version: unknown, body: unknown) => Obj | Response, copies: Array<N8nApi.Workflow> = []) => {
+      const others = running()
+      return (copy: N8nApi.Workflow, body: unknown) => {
+        if (!isAlone(copy)) return others(copy)
+        copies.push(copy)
+        const made = make(versionIn(copy), body)
+        return made instanceof Response ? made : succeededExecution({ workflow: copy, items: { Hook: [made] } })
       }
-    }, { seed: { workflows: [draft], executions: records("plain", 2) }, runs: running() })
+    }
+    const seed = { workflows: [withHook({ typeVersion: 1 })], executions: requests() }
+    const left = (api: N8nApi.N8nApi) => Effect.map(api.workflows, (all) => all.map(({ name }) => name))
+
+    it.effect("sends the recorded requests to both versions on copies, which hold the trigger alone and are removed", () => {
+      const copies: Array<N8nApi.Workflow> = []
+      const bodies: Array<unknown> = []
+      const runs = n8n((version, body) => {
+        bodies.push([version, body])
+        return { headers: { host: String(version) }, body, webhookUrl: String(version) }
+      }, copies)
+      return inMemory(function*(api) {
+        const { groups, notReplayed, verdict } = yield* prove()
+        assert.deepStrictEqual([groups, notReplayed], [[], []])
+        assert.strictEqual(verdict, "2 same; trigger tested on a copy: 2 requests, same items")
+        assert.sameDeepMembers(bodies, [1, 2].flatMap((no) => [[1, { no }], [2, { no }]]))
+        for (const { name, nodes } of copies) {
+          const [hook, mark] = arr(nodes).map((each) => obj(each) ?? {})
+          assert.isTrue(TestMark.isCopy({ name, nodes: arr(nodes) }))
+          assert.strictEqual(mark?.["disabled"], true)
+          assert.match(String(obj(hook?.["parameters"])?.["path"]), /^[\da-f-]{36}$/)
+        }
+        assert.lengthOf(new Set(copies.map(({ id }) => id)), 2)
+        assert.deepStrictEqual(yield* left(api), ["Orders"])
+        for (const ignore of ["typeVersion", "'Hook'.typeVersion"]) {
+          const proof = yield* prove({ ignore: [ignore] })
+          assert.deepInclude(proof, { verdict: "2 same", notReplayed: [] })
+        }
+        assert.lengthOf(bodies, 4)
+      }, { seed, runs })
+    })
+
+    it.effect("shows how items, headers that were sent, and the answer differ", () =>
+      inMemory(function*(api) {
+        const { groups, same, verdict } = yield* prove()
+        assert.strictEqual(same, 0)
+        assert.deepInclude(groups[0], { node: "Hook", runs: 2 })
+        assert.sameMembers([...groups[0]?.paths ?? []], ["body removed", "raw added", "headers[\"x-shop\"] removed"])
+        assert.match(verdict, /^0 same; 2 .* at 'Hook'; 2 runs would be called, send or answer differently$/)
+        const ignored = yield* prove({ ignore: ["body", "'Hook'.raw", "headers"] })
+        assert.match(ignored.verdict, /^2 same; trigger tested on a copy/)
+        assert.deepStrictEqual(yield* left(api), ["Orders"])
+      }, {
+        seed,
+        runs: n8n((version, body) => version === 1 ? { raw: body, headers: {} } : { body, headers: { "x-shop": "a" } })
+      }))
+
+    it.effect("says why it was not tested", () =>
+      Effect.gen(function*() {
+        const refusing = n8n(() => new Response("Authorization is required!", { status: 401 }))
+        const hidden = requests().map((each) => {
+          const text = JSON.stringify(each).replace(
+            "\"json\":{\"headers\"",
+            "\"binary\":{\"data\":{}},\"json\":{\"headers\""
+          )
+          return JSON.parse(text) as N8nApi.NewExecution
+        })
+        const alerting = (typeVersion: number) => withHook({ type: "n8n-nodes-base.errorTrigger", typeVersion })
+        const cases = [
+          [{ seed, runs: refusing }, /refused it \(HTTP 401\): authorization headers are not sent again/],
+          [{ seed: { ...seed, executions: hidden }, runs: n8n(() => ({})) }, /its request had files/],
+          [
+            { seed: { workflows: [alerting(1)], executions: requests(alerting(2)) }, runs: n8n(() => ({})) },
+            /it receives no requests/
+          ]
+        ] as const
+        for (const [options, reason] of cases) {
+          yield* inMemory(function*(api) {
+            const { groups, notReplayed, verdict } = yield* prove()
+            assert.deepStrictEqual(groups, [])
+            assert.strictEqual(verdict, "2 same; 1 change in no replay (notReplayed)")
+            assert.match(notReplayed[0]?.why ?? "", /^typeVersion 2 → 1: a replay starts after the trigger/)
+            assert.match(notReplayed[0]?.why ?? "", reason)
+            assert.deepStrictEqual(yield* left(api), ["Orders"])
+          }, options)
+        }
+      }))
+
+    it.effect("removes the copies of a test that is interrupted", () =>
+      Effect.gen(function*() {
+        const reached = yield* Deferred.make<void>()
+        yield* inMemory(function*(api) {
+          const fiber = yield* Effect.forkChild(prove())
+          yield* Deferred.await(reached)
+          assert.lengthOf((yield* api.workflows).filter(isAlone), 2)
+          yield* Fiber.interrupt(fiber)
+          assert.deepStrictEqual(yield* left(api), ["Orders"])
+        }, {
+          seed,
+          runs: n8n(() => ({})),
+          before: ({ url }, api) =>
+            Effect.flatMap(api.workflows, (all) => {
+              const paths = all.filter(isAlone).map(({ nodes }) =>
+                str(obj(obj(arr(nodes)[0])?.["parameters"])?.["path"])
+              )
+              return url.includes("/webhook/") && paths.some((path) => url.endsWith(`/${path}`))
+                ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)
+                : Effect.undefined
+            })
+        })
+      }))
+
+    it.effect("tests nothing where a guard forbids it, or a request fails between n8n and its caller", () =>
+      Effect.gen(function*() {
+        const copies: Array<N8nApi.Workflow> = []
+        yield* inMemory(function*() {
+          const guard = yield* WriteGuard
+          const forbids = (nodes: ReadonlyArray<unknown>) =>
+            nodes.length === 2
+              ? Errors.invalid("workflowId", "its webhooks are not to be called", [])
+              : guard.checkTest(nodes)
+          const { notReplayed } = yield* Effect.provideService(prove(), WriteGuard, { ...guard, checkTest: forbids })
+          assert.match(notReplayed[0]?.why ?? "", /its webhooks are not to be called/)
+          assert.lengthOf(copies, 0)
+        }, { seed, runs: n8n(() => ({}), copies) })
+        const broken = n8n((version) => version === 1 ? new Response("Bad gateway", { status: 502 }) : {})
+        yield* inMemory(function*() {
+          const { groups, notReplayed } = yield* prove()
+          assert.deepStrictEqual(groups, [])
+          assert.match(notReplayed[0]?.why ?? "", /HTTP 502/)
+        }, { seed, runs: broken })
+      }))
   })
 
   it.effect("ignores what was published since the runs, and finds what the draft changes beside it", () => {
