@@ -66,8 +66,7 @@ export const decide = Effect.fnUntraced(function*(
   plan: Plans.Plan,
   entry: Plans.Entry,
   now: Workflow.Listed,
-  context: Context,
-  outcome?: Plans.Outcome
+  context: Context
 ) {
   const digest = Change.digester(plan)
   const current = digest({ ...now })
@@ -79,20 +78,20 @@ export const decide = Effect.fnUntraced(function*(
     ? "draft"
     : "keep"
   // An earlier attempt has written it.
-  if (current === (outcome?.after ?? entry.after)) return modification<Plans.Outcome>({ state: "done" }, {}, publish)
-  if (now.active !== entry.active && !(outcome !== undefined && entry.publication !== undefined)) {
+  if (current === entry.after) return modification<Plans.Outcome>({ state: "done" }, {}, publish)
+  if (now.active !== entry.active) {
     return untouched(`it was ${now.active ? "" : "un"}published after the plan was made`)
   }
   const changed = yield* Turn.run(() => Change.make({ ...now }, context))
   if (Result.isFailure(changed)) return untouched(changed.failure)
-  const { steps, workflow } = changed.success
+  const { workflow } = changed.success
   if (current !== entry.before) {
     const conflict = Change.conflict(plan, entry, { ...now }, workflow)
     if (conflict !== undefined) return untouched(conflict)
     const isStranger = Workflow.hasDraft(now) && !entry.hasDraft && !(yield* isOwnDraft(now))
     if (isStranger && publish === "now") return untouched(`${waits}, made since the plan`)
   } else if (digest(workflow) !== entry.after) return untouched("the operations now give another result")
-  const hindrance = obstacle(now, { ...changed.success, steps }, plan, entry.hasDraft, context.connected)
+  const hindrance = obstacle(now, changed.success, plan, entry.hasDraft, context.connected)
   if (hindrance !== undefined) return untouched(hindrance)
   const patch = patchOf({ ...now }, workflow)
   // Where nothing is left to change, an earlier attempt has written it.
