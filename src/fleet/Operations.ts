@@ -287,11 +287,9 @@ const short = (typed: string) => {
 const choicesOf = (workflow: Obj, accept: Obj) =>
   Object.entries(accept).flatMap(([word, choice]) => {
     const named = matching(workflow, word)
-    const isType = named.length === 0
-    return (isType ? matching(workflow, { type: word }) : named).map((node) => ({
+    return (named.length > 0 ? named : matching(workflow, { type: word })).map((node) => ({
       name: Workflow.nameOf(node),
-      key: String(choice),
-      isType
+      key: String(choice)
     }))
   })
 
@@ -302,14 +300,13 @@ export const upgraded = function*(workflow: Obj, { accept, node: target }: Opera
     .filter(({ name }) => names === undefined || names.includes(name))
   const keys = Object.fromEntries(choices.map(({ key, name }) => [name, key]))
   const outcome = yield* Upgrade.steps(workflow, names, lookups, keys)
-  const ofType = new Set(choices.flatMap(({ isType, name }) => isType ? name : []))
-  const unknown = outcome.unknown.find(({ keys, node }) => keys.length > 0 || !ofType.has(node))
+  // A node that has no choice is at its newest version in this workflow.
+  const unknown = outcome.unknown.find(({ keys }) => keys.length > 0)
   const typeOf = new Map(Workflow.nodes(workflow).map((node) => [Workflow.nameOf(node), Workflow.typeOf(node)]))
   const shortOf = (name: string) => NodeType.shortName(typeOf.get(name) ?? "")
   return {
     workflow: outcome.workflow,
-    fault: unknown && (`'${unknown.node}' has no choice '${brief(unknown.key)}'` +
-      (unknown.keys.length === 0 ? "" : `: there are ${unknown.keys.join(", ")}`)),
+    fault: unknown && `'${unknown.node}' has no choice '${brief(unknown.key)}': there are ${unknown.keys.join(", ")}`,
     steps: [
       ...outcome.upgraded.map(({ choice, differs = [], from, node, to }): Step => {
         const [before, after] = [short(from), short(to)]

@@ -188,7 +188,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
       ? undefined
       : content.changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope)),
     held: nonEmpty(held),
-    published: isDone ? isLive(written) : undefined,
+    published: dryRun && isNew ? publishes || undefined : isDone ? isLive(written) : undefined,
     notPublished: publishes && !dryRun && writing.isRefused(written, scope) ? true as const : undefined,
     warnings: nonEmpty([
       ...LiteralSecrets.warnings(target),

@@ -83,7 +83,7 @@ describe("upgrades of many workflows", () => {
       assert.deepStrictEqual((yield* api.workflows)[0]?.versionId, stored?.versionId)
 
       const { published, refused } = yield* tools.bulkEdit.call({ plan: report.plan.id, publish: "proven" })
-      assert.deepStrictEqual([published, leftOut(refused)], [1, ["gone"]])
+      assert.deepStrictEqual([published, refused], [1, undefined])
       assert.include(typesIn((yield* api.workflows)[0]?.["activeVersion"]), "n8n-nodes-base.code 2")
     }, world))
 
@@ -138,6 +138,30 @@ describe("upgrades of many workflows", () => {
         assert.lengthOf(yield* api.workflows, 1)
       }, { ...world, seed: { workflows: [hooked], executions } })
     }))
+
+  it.effect("carry out choices by node or type, which nodes without one ignore, and name the keys of another", () =>
+    inMemory(function*() {
+      const dryRun = (accept: { readonly [word: string]: string }) =>
+        tools.bulkEdit.call({
+          select: { ids: ["w1"] },
+          operations: [{ op: "upgrade", accept }],
+          publish: "draft",
+          dryRun: true
+        })
+      const first = yield* dryRun({})
+      assert.include(first.hint, "{op: 'upgrade', accept: {\"httpRequest\":\"asN8n\"}}")
+      for (const accept of [{ Send: "asN8n", Hook: "asN8n" }, { httpRequest: "asN8n", set: "asN8n" }]) {
+        const { changes, left, refused } = yield* dryRun(accept)
+        assert.deepStrictEqual([left, refused], [undefined, undefined])
+        assert.match(
+          changes?.find(({ change }) => change.startsWith("httpRequest"))?.change ?? "",
+          /as accepted \(asN8n\)/
+        )
+      }
+      const { refused, workflows } = yield* dryRun({ Send: "other" })
+      assert.deepStrictEqual([workflows, leftOut(refused)], [0, ["w1"]])
+      assert.match(reasons(refused)[0] ?? "", /'Send' has no choice 'other': there are .*asN8n/)
+    }, world))
 
   it.effect("do not prove the drafts of other people", () =>
     inMemory(function*(api) {

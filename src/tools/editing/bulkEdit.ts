@@ -44,11 +44,21 @@ const inWords = ({ changes, entries, publish }: Plans.Plan) => {
   return `Change ${counted(entries.length, "workflow")}${live}: ${Rows.listed(groups, 5, "; ")}?`
 }
 
-/** Workflows that are left out, by the dry run or since. */
-const leftOut = (state: Fleet.State, isPlan: boolean) => [
-  ...state.plan.refused,
+/** Workflows that are left out: by the dry run, which shows them, or since. */
+const leftOut = (state: Fleet.State, isPlan: boolean, isShown: boolean) => [
+  ...isShown ? [] : state.plan.refused,
   ...isPlan ? [] : batches.leftOut(state)
 ]
+
+/** Operation that carries out the first choice of each type that an upgrade has left. */
+const acceptance = (left: Fleet.Plan["left"] = []) => {
+  const choices = Object.fromEntries(
+    left.flatMap(({ choices: [first] = [], type }) => first ? [[type, first.key]] : [])
+  )
+  return Object.keys(choices).length === 0
+    ? undefined
+    : `accept carries choices out, by type or node: {op: 'upgrade', accept: ${JSON.stringify(choices)}}.`
+}
 
 /** Number of nodes that the workflows of a batch change, or have changed. */
 const nodesOf = ({ outcomes, plan }: Fleet.State, isPlan: boolean) =>
@@ -185,11 +195,11 @@ export const bulkEdit = Tool.make({
     const { changes, created = [], entries, id, left = [], publish } = state.plan
     const isPlan = step === "planned"
     const isUntouched = isPlan || dryRun && ![...state.outcomes.values()].some(({ state }) => state === "done")
-    const outcome = batches.summarize(state, leftOut(state, isPlan))
+    const outcome = batches.summarize(state, leftOut(state, isPlan, step === "continued" && !dryRun))
     const deprecated = Deprecated.hint([...state.outcomes.values()].flatMap(({ deprecated = [] }) => deprecated))
     const isLive = ({ active, hasDraft, hasNodes, id, publication }: Fleet.Entry) =>
       !isPlan
-        ? state.outcomes.get(id)?.published
+        ? state.outcomes.get(id)?.state === "done" ? state.outcomes.get(id)?.published : undefined
         : publication !== undefined
         ? publication === "publish" || undefined
         : active
@@ -227,9 +237,10 @@ export const bulkEdit = Tool.make({
             ? "Nothing was written; see refused."
             : left.length === 0
             ? "Nothing would change."
-            : "Nothing can be upgraded without a decision; see left."
+            : ItemView.joinNotes(["Nothing can be upgraded without a decision; see left.", acceptance(left)])
           : ItemView.joinNotes([
             `Nothing was written. bulk_edit(plan: '${id}') applies exactly this.`,
+            acceptance(left),
             published > 0 &&
             `${counted(published, "published workflow")} ${
               published === 1 ? "changes" : "change"
@@ -242,6 +253,8 @@ export const bulkEdit = Tool.make({
           `${counted(differences.unknown, "workflow")} cannot be compared: their snapshots are gone.`,
           !dryRun && waiting.some(({ hasDraft }) => !hasDraft) && asked !== "proven" &&
           `workflow_prove(batch: '${id}'), then bulk_edit(plan: '${id}', publish: 'proven') publishes the drafts that did the same; publish: 'keep' all.`,
+          !dryRun && batches.leftOut(state).some(({ id }) => state.outcomes.get(id)?.state === "changed") &&
+          "For what has changed, make another plan.",
           !dryRun && outcome.done !== undefined && `workflow_restore(batch: '${id}') takes it back.`,
           deprecated !== undefined && Hints.text(deprecated)
         ])

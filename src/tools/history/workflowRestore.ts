@@ -7,6 +7,7 @@ import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as ItemView from "../../executions/ItemView.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -177,9 +178,25 @@ const invalidBatch = (field: string, reason: string) =>
 const restoreBatch = Effect.fnUntraced(function*(batch: string, confirm: boolean, dryRun: boolean) {
   const before = yield* Fleet.previewRestore(batch)
   const done = [...before.outcomes.values()].filter(({ state }) => state === "done").length
-  if (dryRun) return { state: before, hint: `Nothing was written. ${counted(done, "workflow")} would be restored.` }
+  const live = before.plan.entries.filter(({ active, hasDraft, id }) =>
+    active && !hasDraft && before.outcomes.get(id)?.state === "done"
+  ).length
+  if (dryRun) {
+    return {
+      state: before,
+      hint: `Nothing was written. ${counted(done, "workflow")} would be restored${
+        live === 0 ? "" : `, and ${live} of them run immediately as before`
+      }.`
+    }
+  }
   if (done > 1) {
-    const name = Rows.listed(before.plan.changes.map(({ change }) => Visible.label(change, 70)), 3, "; ")
+    const name = Rows.listed(
+      before.plan.changes.map(({ change }) =>
+        Visible.label(change, 70)
+      ),
+      3,
+      "; "
+    )
     yield* writing.requireConsent(confirm, `Take back the change of ${counted(done, "workflow")}: ${name}?`)
   }
   const state = yield* Fleet.restore(batch)
@@ -193,9 +210,10 @@ const restoreBatch = Effect.fnUntraced(function*(batch: string, confirm: boolean
     state,
     hint: isOpen
       ? `workflow_restore(batch: '${batch}') continues.`
-      : made.length === 0
-      ? undefined
-      : made.join(" ")
+      : ItemView.joinNotes([
+        live > 0 && `${live} of them run as before.`,
+        ...made
+      ])
   }
 })
 

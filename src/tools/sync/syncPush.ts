@@ -38,11 +38,12 @@ export const syncPush = Tool.make({
   handler: ({ folder, publish, ...options }) =>
     Sync.push(folder, { ...options, publishes: publish === "none" ? false : publish }),
   budget: entries.budget,
-  summarize: (report) =>
-    entries.summarize(report, ({ broken, conflict, held, notPublished, updated = [] }) => [
+  summarize: (report, { publish }) =>
+    entries.summarize(report, ({ broken, conflict, created, held, notPublished, updated = [] }) => [
       conflict && settle,
       broken && repair,
       notPublished && unpublished,
+      created && publish !== "new" && "created is not published: publish: 'new' publishes it.",
       (held ?? updated.find(({ held }) => held !== undefined)) && holding
     ]),
   message: (data, { dryRun }) => entries.message(data, "ファイルを n8n に反映しました", dryRun)

@@ -215,7 +215,8 @@ const baseOf = Effect.fnUntraced(function*(
   }))
   const inNamesOfToday = ({ differences }: { readonly differences: Groups.Run["differences"] }) =>
     differences.flatMap((each) => {
-      const node = now.get(each.node)
+      // A node that only the version of the run had is missing before the change too.
+      const node = now.has(each.node) ? now.get(each.node) : each.node
       return node === undefined ? [] : [{ ...each, node }]
     })
   const [one, other] = replays
