@@ -341,6 +341,23 @@ describe("a proof", () => {
     })
   })
 
+  it.effect("ignores that a node does not run any more that the published version lacks too", () => {
+    const then = workflow("plain")
+    const sending = {
+      ...then,
+      nodes: [...then.nodes, node("Send", "httpRequest", 4.2, { url: "https://shop.example" })],
+      connections: { ...then.connections, End: main("Send") }
+    }
+    return inMemory(function*(api) {
+      yield* api.edit("w1", (now) => ({ ...now, nodes: [...arr(now.nodes), node("Note", "stickyNote", 1)] as never }))
+      const { groups, runs, same } = yield* prove()
+      assert.deepStrictEqual([groups, runs, same], [[], 2, 2])
+    }, {
+      seed: { workflows: [workflow("plain", { active: true })], executions: records("plain", 2, sending) },
+      runs: running()
+    })
+  })
+
   it.effect("takes paths to ignore, of all nodes or one, and refuses others", () =>
     proving("without email", function*() {
       assert.deepInclude(yield* prove({ ignore: ["email"] }), { runs: 8, same: 8 })
