@@ -26,6 +26,7 @@ const preload = (transport: Options.Options["transport"]) =>
     JavaScript.parser,
     Interpreter.load,
     NodeCatalogue.loadSearch,
+    Effect.flatMap(Effect.promise(() => import("../tools/testing/workflowProve.ts")), ({ loadDrill }) => loadDrill),
     // A client over stdio that needs it says so first; over HTTP such a client may come at any time.
     transport === "http" ? Effect.promise(() => import("../mcp/eras/Legacy.ts")) : Effect.void
   ], { discard: true }).pipe(

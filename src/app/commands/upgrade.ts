@@ -18,6 +18,13 @@ import { withFolders } from "./picture.ts"
 import { last, timeout } from "./prove.ts"
 import { checkWrites, command, exit, isColoured, placeOf, report } from "./root.ts"
 
+/** Reasons for which a workflow that is named is not upgraded. */
+const reasons: { readonly [why: string]: string } = {
+  unknown: "does not exist",
+  archived: "is archived",
+  "test copy": "is a test copy"
+}
+
 export const upgrade = command(
   "upgrade",
   "Upgrade outdated nodes, and prove each workflow on its recorded runs",
@@ -66,6 +73,10 @@ export const upgrade = command(
         publish: "draft",
         release: to
       })
+      const missing = plan.refused.find(({ name }) => n8n && name === "")
+      if (missing !== undefined) {
+        return yield* Options.refuse(`Workflow '${missing.id}' ${reasons[missing.why] ?? missing.why}`)
+      }
       if (plan.entries.length + plan.refused.length + unchanged === 0) {
         return yield* Options.refuse("No workflows found")
       }
@@ -82,7 +93,11 @@ export const upgrade = command(
         refused: refused.length === 0 ? undefined : refused,
         proof: isProven ? yield* BatchProof.prove(plan.id, { last, timeout, redacts }) : undefined
       })
-      yield* report(json, upgraded, () => BatchReport.upgradeLines(upgraded, dryRun, isColoured))
+      yield* report(
+        json,
+        BatchReport.upgradeJson(upgraded),
+        () => BatchReport.upgradeLines(upgraded, dryRun, isColoured)
+      )
       yield* exit(BatchReport.exitCode(upgraded))
     }).pipe(
       watched,

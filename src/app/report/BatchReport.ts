@@ -1,4 +1,5 @@
 /** Batches of changes, as text for people and as JSON. Pure. */
+import * as Struct from "effect/Struct"
 import { arr } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
@@ -78,6 +79,14 @@ export interface Upgrade extends Outcome {
 /** Exit code of an upgrade: 0 everything is at its newest version, 2 something was left or differs, 1 a failure. */
 export const exitCode = ({ notDone = 0, plan: { left = [] }, proof, refused = [] }: Upgrade): 0 | 1 | 2 =>
   refused.length + notDone > 0 ? 1 : left.length > 0 || proof !== undefined && proof.same < proof.runs ? 2 : 0
+
+/** Upgrade as JSON: its plan, for `edit --restore`, and workflows without what only the server needs. */
+export const upgradeJson = ({ plan, ...rest }: Upgrade) => ({
+  plan: plan.id,
+  workflows: plan.entries.map(({ id, name }) => ({ id, name })),
+  ...Struct.pick(plan, ["changes", "left"]),
+  ...rest
+})
 
 /** Report of an upgrade. */
 export const upgradeLines = (upgrade: Upgrade, isDryRun: boolean, isColoured: boolean): ReadonlyArray<string> => {

@@ -6,8 +6,8 @@ import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import { arr, defined, obj, str } from "../../base/Json.ts"
+import * as Lazy from "../../base/Lazy.ts"
 import { counted } from "../../base/Plural.ts"
-import * as Drill from "../../trials/drill/Drill.ts"
 import * as BatchProof from "../../trials/proof/BatchProof.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
@@ -57,6 +57,9 @@ const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema
 
 const invalidBatch = (reason: string) =>
   parameters.invalid("batch", reason, "A batch is proven whole, by the plan's id; a workflow by workflowId.")
+
+/** Module of drills, of which most proofs have no use. @internal */
+export const loadDrill = Lazy.load(() => import("../../trials/drill/Drill.ts"))
 
 /** Replays recorded runs on a changed workflow, or on those of a batch, and shows what differs. */
 export const workflowProve = Tool.make({
@@ -112,9 +115,10 @@ export const workflowProve = Tool.make({
           : yield* invalidBatch("batch cannot be combined with workflowId, executions and drill")
       }
       if (workflowId === undefined) return yield* invalidBatch("workflowId or batch is required")
-      return drill
-        ? { drill: yield* Drill.drill(workflowId, { ...options, executions }) }
-        : { proof: yield* Proof.prove(workflowId, { ...options, executions }) }
+      if (!drill) return { proof: yield* Proof.prove(workflowId, { ...options, executions }) }
+      const Drill = yield* loadDrill
+      const { notDrilled, note, rows } = yield* Drill.drill(workflowId, { ...options, executions })
+      return { drill: { notDrilled, verdict: Drill.verdictOf(rows, note), rows: Drill.referring(rows) } }
     }),
   summarize: (result, { drill: _, ...input }) => {
     if ("batch" in result) {
@@ -122,10 +126,10 @@ export const workflowProve = Tool.make({
       return defined({ ...proof, next: next === undefined ? undefined : { ...input, batch: next } })
     }
     if ("drill" in result) {
-      const { notDrilled, note, rows } = result.drill
+      const { notDrilled, rows, verdict } = result.drill
       return defined({
-        verdict: Drill.verdictOf(rows, note),
-        drill: Drill.referring(rows),
+        verdict,
+        drill: rows,
         notReplayed: notDrilled.length === 0 ? undefined : notDrilled
       })
     }

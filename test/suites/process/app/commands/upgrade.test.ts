@@ -34,8 +34,8 @@ describe("upgrade", () => {
       const chosen = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
         const { output, stdout } = yield* upgrade("--n8n", "--dry-run", "--json", ...args)
         assert.match(stdout, /^\{/, output)
-        return (JSON.parse(stdout) as { readonly upgraded: ReadonlyArray<{ readonly workflow: string }> }).upgraded
-          .map(({ workflow }) => workflow)
+        return (JSON.parse(stdout) as { readonly workflows: ReadonlyArray<{ readonly id: string }> }).workflows
+          .map(({ id }) => id)
       })
       assert.sameMembers(yield* chosen(), ["w1", "w2"])
       assert.deepStrictEqual(yield* chosen("--tag", "shop"), ["w1"])
