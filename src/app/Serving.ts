@@ -26,7 +26,11 @@ const preload = (transport: Options.Options["transport"]) =>
     JavaScript.parser,
     Interpreter.load,
     NodeCatalogue.loadSearch,
-    Effect.flatMap(Effect.promise(() => import("../tools/testing/workflowProve.ts")), ({ loadDrill }) => loadDrill),
+    Effect.flatMap(
+      Effect.promise(() => import("../tools/testing/workflowProve.ts")),
+      ({ loadBatchProof, loadDrill }) => Effect.all([loadBatchProof, loadDrill])
+    ),
+    Effect.flatMap(Effect.promise(() => import("../tools/executions/retryExecution.ts")), ({ loadRetry }) => loadRetry),
     // A client over stdio that needs it says so first; over HTTP such a client may come at any time.
     transport === "http" ? Effect.promise(() => import("../mcp/eras/Legacy.ts")) : Effect.void
   ], { discard: true }).pipe(

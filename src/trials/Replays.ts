@@ -18,6 +18,9 @@ export const maxRuns = 50
 
 export const defaultLast = 20
 
+/** Number of newest runs that are replayed of each workflow of a batch by default. */
+export const defaultBatchLast = 3
+
 /** Replays at the same time, and the milliseconds that one needs. */
 export const pace = { concurrency: 4, needs: 12_000, grants: 12_000 } as const
 

@@ -5,13 +5,14 @@ import * as Struct from "effect/Struct"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import * as Lazy from "../../base/Lazy.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Selection from "../../executions/Selection.ts"
-import * as Retry from "../../trials/Retry.ts"
+import type * as Retry from "../../trials/Retry.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const maxRuns = 50
@@ -79,6 +80,9 @@ const Output = Schema.Struct({
   next: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   hint: Schema.optionalKey(Schema.String)
 })
+
+/** Module of retries, which most servers never need. @internal */
+export const loadRetry = Lazy.load(() => import("../../trials/Retry.ts"))
 
 const resultOf = ({ execution, note, status, version }: Retry.Retried) => {
   const failure = execution && Execution.failure(execution)
@@ -188,7 +192,8 @@ export const retryExecution = Tool.make({
         )
       }
       const runs = ids ?? (id === undefined ? { status: "error" as const, ...filters, defaultLast: defaultRuns } : [id])
-      const outcome = yield* Retry.run({ runs, from, latest, force, dryRun })
+      const { run } = yield* loadRetry
+      const outcome = yield* run({ runs, from, latest, force, dryRun })
       const [refused] = outcome.skipped
       if (id !== undefined && refused !== undefined) {
         return yield* refused.error ?? parameters.invalid(

@@ -8,7 +8,6 @@ import { CallContext } from "../../base/CallContext.ts"
 import { arr, defined, obj, str } from "../../base/Json.ts"
 import * as Lazy from "../../base/Lazy.ts"
 import { counted } from "../../base/Plural.ts"
-import * as BatchProof from "../../trials/proof/BatchProof.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
@@ -58,6 +57,9 @@ const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema
 const invalidBatch = (reason: string) =>
   parameters.invalid("batch", reason, "A batch is proven whole, by the plan's id; a workflow by workflowId.")
 
+/** Module of proofs of batches. @internal */
+export const loadBatchProof = Lazy.load(() => import("../../trials/proof/BatchProof.ts"))
+
 /** Module of drills, of which most proofs have no use. @internal */
 export const loadDrill = Lazy.load(() => import("../../trials/drill/Drill.ts"))
 
@@ -76,7 +78,7 @@ export const workflowProve = Tool.make({
     last: parameters.optionalInt(
       "last",
       { minimum: 1, maximum: Replays.maxRuns },
-      `Newest runs (${Replays.defaultLast}; batch: ${BatchProof.defaultLast}).`
+      `Newest runs (${Replays.defaultLast}; batch: ${Replays.defaultBatchLast}).`
     ),
     executions: parameters.executionIds("executions", Replays.maxRuns, "Or these."),
     ignore: conditions.paths("Not compared: email, 'Map'.email."),
@@ -111,7 +113,7 @@ export const workflowProve = Tool.make({
       }
       if (batch !== undefined) {
         return workflowId === undefined && executions === undefined && !drill
-          ? { batch: yield* BatchProof.prove(batch, options) }
+          ? { batch: yield* (yield* loadBatchProof).prove(batch, options) }
           : yield* invalidBatch("batch cannot be combined with workflowId, executions and drill")
       }
       if (workflowId === undefined) return yield* invalidBatch("workflowId or batch is required")

@@ -11,11 +11,9 @@ import * as Fleet from "../../fleet/Fleet.ts"
 import * as Plans from "../../fleet/Plans.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
+import * as Replays from "../Replays.ts"
 import * as Groups from "./Groups.ts"
 import * as Proof from "./Proof.ts"
-
-/** Number of newest runs that are replayed of each workflow by default. */
-export const defaultLast = 3
 
 export type Options = Pick<Proof.Options, "ignore" | "last" | "redacts" | "timeout">
 
@@ -127,7 +125,7 @@ const unreached = ({ places = [] }: Fleet.Entry, { notReplayed, triggers }: Proo
  * proved: `Fleet.apply(plan, "proven")` publishes what did the same.
  */
 export const prove = Effect.fn("BatchProof.prove")(
-  function*(batch: string, { last = defaultLast, ...options }: Options) {
+  function*(batch: string, { last = Replays.defaultBatchLast, ...options }: Options) {
     const [id = "", after] = batch.split("@")
     const { outcomes, plan } = yield* Fleet.state(id)
     const written = plan.entries.filter(({ id }) => outcomes.get(id)?.state === "done")
