@@ -10,6 +10,7 @@ import * as Sealing from "../mcp/eras/Sealing.ts"
 import * as McpServer from "../mcp/McpServer.ts"
 import type { McpTransport } from "../mcp/McpTransport.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
+import * as Modules from "../trials/Modules.ts"
 import * as Options from "./config/Options.ts"
 import type * as PlainOptions from "./config/PlainOptions.ts"
 import * as State from "./config/State.ts"
@@ -26,11 +27,9 @@ const preload = (transport: Options.Options["transport"]) =>
     JavaScript.parser,
     Interpreter.load,
     NodeCatalogue.loadSearch,
-    Effect.flatMap(
-      Effect.promise(() => import("../tools/testing/workflowProve.ts")),
-      ({ loadBatchProof, loadDrill }) => Effect.all([loadBatchProof, loadDrill])
-    ),
-    Effect.flatMap(Effect.promise(() => import("../tools/executions/retryExecution.ts")), ({ loadRetry }) => loadRetry),
+    Modules.batchProof,
+    Modules.drill,
+    Modules.retry,
     // A client over stdio that needs it says so first; over HTTP such a client may come at any time.
     transport === "http" ? Effect.promise(() => import("../mcp/eras/Legacy.ts")) : Effect.void
   ], { discard: true }).pipe(

@@ -5,13 +5,15 @@ import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { syncBuiltinESMExports } from "node:module"
 import zlib from "node:zlib"
+import * as Modules from "../../src/trials/Modules.ts"
 
 // What the program loads on first use would take real time while the test clock runs.
 await Promise.all([
   import("acorn"),
   import("../../src/base/interpreter/Compile.ts"),
   import("../../src/pictures/Page.ts"),
-  import("../../src/pictures/Pictures.ts")
+  import("../../src/pictures/Pictures.ts"),
+  Effect.runPromise(Effect.all([Modules.batchProof, Modules.drill, Modules.retry]))
 ])
 
 // What zlib's threads do is not among the active resources of the process.

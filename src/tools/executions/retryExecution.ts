@@ -5,13 +5,13 @@ import * as Struct from "effect/Struct"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
-import * as Lazy from "../../base/Lazy.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Selection from "../../executions/Selection.ts"
+import * as Modules from "../../trials/Modules.ts"
 import type * as Retry from "../../trials/Retry.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -80,9 +80,6 @@ const Output = Schema.Struct({
   next: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   hint: Schema.optionalKey(Schema.String)
 })
-
-/** Module of retries, which most servers never need. @internal */
-export const loadRetry = Lazy.load(() => import("../../trials/Retry.ts"))
 
 const resultOf = ({ execution, note, status, version }: Retry.Retried) => {
   const failure = execution && Execution.failure(execution)
@@ -192,7 +189,7 @@ export const retryExecution = Tool.make({
         )
       }
       const runs = ids ?? (id === undefined ? { status: "error" as const, ...filters, defaultLast: defaultRuns } : [id])
-      const { run } = yield* loadRetry
+      const { run } = yield* Modules.retry
       const outcome = yield* run({ runs, from, latest, force, dryRun })
       const [refused] = outcome.skipped
       if (id !== undefined && refused !== undefined) {

@@ -6,8 +6,8 @@ import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import { arr, defined, obj, str } from "../../base/Json.ts"
-import * as Lazy from "../../base/Lazy.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Modules from "../../trials/Modules.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
@@ -56,12 +56,6 @@ const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema
 
 const invalidBatch = (reason: string) =>
   parameters.invalid("batch", reason, "A batch is proven whole, by the plan's id; a workflow by workflowId.")
-
-/** Module of proofs of batches. @internal */
-export const loadBatchProof = Lazy.load(() => import("../../trials/proof/BatchProof.ts"))
-
-/** Module of drills, of which most proofs have no use. @internal */
-export const loadDrill = Lazy.load(() => import("../../trials/drill/Drill.ts"))
 
 /** Replays recorded runs on a changed workflow, or on those of a batch, and shows what differs. */
 export const workflowProve = Tool.make({
@@ -113,12 +107,12 @@ export const workflowProve = Tool.make({
       }
       if (batch !== undefined) {
         return workflowId === undefined && executions === undefined && !drill
-          ? { batch: yield* (yield* loadBatchProof).prove(batch, options) }
+          ? { batch: yield* (yield* Modules.batchProof).prove(batch, options) }
           : yield* invalidBatch("batch cannot be combined with workflowId, executions and drill")
       }
       if (workflowId === undefined) return yield* invalidBatch("workflowId or batch is required")
       if (!drill) return { proof: yield* Proof.prove(workflowId, { ...options, executions }) }
-      const Drill = yield* loadDrill
+      const Drill = yield* Modules.drill
       const { notDrilled, note, rows } = yield* Drill.drill(workflowId, { ...options, executions })
       return { drill: { notDrilled, verdict: Drill.verdictOf(rows, note), rows: Drill.referring(rows) } }
     }),

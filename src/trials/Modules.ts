@@ -1,0 +1,8 @@
+/** Modules of trials that are loaded when they are first needed: most servers and programs never retry or drill. */
+import * as Lazy from "../base/Lazy.ts"
+
+export const batchProof = Lazy.load(() => import("./proof/BatchProof.ts"))
+
+export const drill = Lazy.load(() => import("./drill/Drill.ts"))
+
+export const retry = Lazy.load(() => import("./Retry.ts"))
