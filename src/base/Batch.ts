@@ -39,9 +39,9 @@ export interface Outcome<A, B, E> {
 export const timeUp = "time is up"
 
 /**
- * Runs a step for each of distinct elements, in order, a few at a time. Ends early if time is up, that is, if less is left than an
- * element needs or than half again as much as the longest one took, or if a failure ends it. The first elements, as many
- * as run at the same time, always begin, so that calls that continue each other come to an end.
+ * Runs a step for each of distinct elements, in order, a few at a time. Ends early if time is up, that is, if less is
+ * left than an element needs or than half again as much as the longest one took, or if a failure ends it. The first
+ * elements, as many as run at the same time, always begin, so that calls that continue each other come to an end.
  */
 export const run = Effect.fnUntraced(function*<A, B, E, R>(
   items: Iterable<A>,

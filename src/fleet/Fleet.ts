@@ -32,6 +32,7 @@
  * )
  * ```
  */
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -53,6 +54,7 @@ import * as Change from "./change.ts"
 import { type Context, contextOf, decide, isOfNode, obstacle } from "./decision.ts"
 import * as extraction from "./extraction.ts"
 import type { Operation } from "./Operations.ts"
+import type * as places from "./places.ts"
 import * as Plans from "./Plans.ts"
 import * as Selection from "./Selection.ts"
 import {
@@ -126,17 +128,12 @@ const subjectsOf = Effect.fnUntraced(function*({ files, select }: Pick<Request, 
         WorkflowFiles.use((all) => all.list(file)),
         ({ unreadable, workflows }) => [...workflows, ...unreadable].map(({ path }) => path)
       ))
-  const results = yield* Effect.forEach(new Set(listed.flat()), (path) => Effect.result(fileNow(path)), {
-    concurrency: 8
-  })
-  return {
-    refused: results.flatMap((each, index): ReadonlyArray<Plans.Refused> =>
-      Result.isSuccess(each)
-        ? []
-        : [{ id: [...new Set(listed.flat())][index] ?? "", name: "", why: each.failure.message }]
-    ),
-    workflows: results.flatMap((each) => Result.isSuccess(each) ? [each.success] : [])
-  }
+  const [workflows, refused] = yield* Effect.partition(
+    new Set(listed.flat()),
+    (path) => Effect.mapError(fileNow(path), ({ message }): Plans.Refused => ({ id: path, name: "", why: message })),
+    { concurrency: 8 }
+  )
+  return { refused, workflows }
 })
 
 /** Top-level keys that an update names; `undefined` for operations that change whatever they need. */
@@ -146,43 +143,38 @@ const keysOf = ({ op, parameters, ...rest }: Obj) =>
 /** Values of each step: those that it names, or all that changes in its node and that no other step names. */
 const withValues = (
   steps: Change.Changed["steps"],
-  all: ReturnType<typeof Change.placesOf>,
+  all: ReadonlyArray<places.Place>,
   workflow: Obj
 ): ReadonlyArray<Pick<Plans.Change, "change" | "node" | "values">> => {
   const names = new Map(Workflow.nodes(workflow).map((node) => [node["id"], Workflow.nameOf(node)]))
-  const taken = new Set<string>()
-  const take = (step: Change.Changed["steps"][number], name: unknown) => {
-    const keys = keysOf(step.operation)
-    return all.filter((place) => {
+  const nameOf = ({ operation: { node } }: Change.Changed["steps"][number]) =>
+    node === undefined ? undefined : String(names.get(node) ?? node)
+  const taken = new Set<places.Place>()
+  const take = (step: Change.Changed["steps"][number]) => {
+    const [name, keys] = [nameOf(step), keysOf(step.operation)]
+    if (name === undefined && step.path === undefined) return []
+    const own = all.filter((place) => {
+      if (taken.has(place) || place.node !== name) return false
+      if (step.path !== undefined) return place.path === step.path
       const [top = ""] = JsonPath.parse(place.path) ?? []
-      const isOwn = step.path !== undefined
-        ? place.path === step.path && place.node === name
-        : place.node === name && (keys === undefined ? top !== "typeVersion" && top !== "type" : keys.has(String(top)))
-      const key = JSON.stringify(place.at)
-      if (!isOwn || name === undefined && step.path === undefined || taken.has(key)) return false
-      taken.add(key)
-      return true
+      return keys === undefined ? top !== "typeVersion" && top !== "type" : keys.has(String(top))
     })
+    for (const place of own) taken.add(place)
+    return own
   }
   // What names its values comes first: an upgrade has the rest.
-  const order = steps.map((_, index) => index).toSorted((a, b) =>
-    Number(keysOf(steps[a]?.operation ?? {}) === undefined) - Number(keysOf(steps[b]?.operation ?? {}) === undefined)
+  const [rest, first] = Arr.partition(
+    steps,
+    (step) => keysOf(step.operation) === undefined ? Result.fail(step) : Result.succeed(step)
   )
-  const places = new Map(order.map((index) => {
-    const step = steps[index] as Change.Changed["steps"][number]
-    const { node } = step.operation
-    return [index, take(step, node === undefined ? undefined : names.get(node) ?? node)]
+  const own = new Map([...first, ...rest].map((step) => [step, take(step)]))
+  return steps.map((step) => ({
+    change: step.change,
+    node: nameOf(step),
+    values: step.values ?? (own.get(step) ?? []).map((place) => ({
+      values: step.path === undefined && place.path !== "" ? `${place.path}: ${place.values()}` : place.values()
+    }))
   }))
-  return steps.map((step, index) => {
-    const { node } = step.operation
-    return {
-      change: step.change,
-      node: node === undefined ? undefined : String(names.get(node) ?? node),
-      values: step.values ?? (places.get(index) ?? []).map((place) => ({
-        values: step.path === undefined && place.path !== "" ? `${place.path}: ${place.values()}` : place.values()
-      }))
-    }
-  })
 }
 
 /** Plans a change without writing to n8n, and stores the plan. */

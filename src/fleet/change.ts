@@ -14,12 +14,6 @@ import { matcher, type Operation, type Step, stepsFor, type Swap, upgraded } fro
 import * as places from "./places.ts"
 import type * as Plans from "./Plans.ts"
 
-/** Node with the fields that a write does not change on its own. */
-const nodeOf = (node: Obj) => {
-  const { createdAt: _, disabled, updatedAt: __, ...rest } = node
-  return disabled === true ? { ...rest, disabled } : rest
-}
-
 /** Settings that n8n adds to a workflow that is written. */
 const ofN8n = new Set(["callerPolicy", "availableInMCP", "executionOrder", "binaryMode"])
 
@@ -50,7 +44,7 @@ export const digester = (plan: Pick<Planned, "created" | "operations">) => {
     const connections = without(obj(workflow["connections"]) ?? {}, (value) => equals(value, {}))
     const text = canonical({
       name: workflow["name"],
-      nodes: Workflow.nodes(workflow).map(nodeOf),
+      nodes: Workflow.nodes(workflow).map(places.nodeOf),
       connections,
       settings
     })

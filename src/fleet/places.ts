@@ -32,9 +32,15 @@ export interface Place {
 
 const idOf = (node: Obj) => str(node["id"]) ?? Workflow.nameOf(node)
 
-/** Parts of a node that a change is about; n8n's own times, the position and a `disabled` that says nothing are not. */
-const contentOf = ({ createdAt: _, disabled, position: __, updatedAt: ___, ...rest }: Obj): Obj =>
+/** Node with the fields that a write does not change on its own. */
+export const nodeOf = ({ createdAt: _, disabled, updatedAt: __, ...rest }: Obj): Obj =>
   disabled === true ? { ...rest, disabled } : rest
+
+/** Node without its position: where a node stands does not matter to a change. */
+const contentOf = (node: Obj): Obj => {
+  const { position: _, ...rest } = nodeOf(node)
+  return rest
+}
 
 const linkOf = (link: Connections.Link) => {
   const port = (of: Connections.Port) => Connections.isPlain(link) ? "" : `${Connections.portLabel(of)} `

@@ -155,7 +155,7 @@ const snapshotsOf = Effect.fnUntraced(function*({ id, isFile }: Pick<Plans.Entry
   return { all, read }
 })
 
-/** State of a workflow before a write of this caller that has a digest; nothing if there is none. */
+/** Snapshot with this digest among those that the caller's writes have stored; `undefined` without one. */
 export const snapshotWith = Effect.fnUntraced(function*(
   plan: Plans.Plan,
   entry: Plans.Entry,

@@ -85,7 +85,8 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   const ownSettings = ({ settings }: { readonly settings?: unknown }) =>
     without(obj(settings) ?? {}, (_, key) => !isOwn(key))
   // A publication alone has changed no content.
-  const snapshot = entry.places?.length === 0 ? {} : yield* snapshotBefore(plan, entry, outcome)
+  const hasContent = entry.places?.length !== 0
+  const snapshot = hasContent ? yield* snapshotBefore(plan, entry, outcome) : {}
   const release = yield* N8nClient.use((n8n) => n8n.release)
   if (snapshot === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
   const former: Obj = entry.isFile === true ? { ...ofFile(entry.id, snapshot) } : snapshot
@@ -104,10 +105,10 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   const written = yield* (yield* WorkflowStore).write(placeOf(entry.id), (state: Obj) =>
     Effect.sync(() => {
       const now = entry.isFile === true ? ofFile(entry.id, state) : state as Workflow.Workflow
-      const { settings, warnings } = entry.places?.length === 0
-        ? { settings: {}, warnings: [] }
-        : formerSettings(ownSettings(now), ownSettings(former), isV1(release))
-      const parts = entry.places?.length === 0 ? {} : partsBefore(former, now)
+      const { settings, warnings } = hasContent
+        ? formerSettings(ownSettings(now), ownSettings(former), isV1(release))
+        : { settings: {}, warnings: [] }
+      const parts = hasContent ? partsBefore(former, now) : {}
       const before = { ...now, ...parts, settings: { ...obj(now.settings), ...settings } }
       const patch = patchOf({ ...now }, before)
       const isUndone = now.active === entry.active && (digest({ ...now }) === start || Object.keys(patch).length === 0)
