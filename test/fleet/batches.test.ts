@@ -5,18 +5,9 @@ import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { leftOut, reasons } from "../support/batches.ts"
+import { orders, post, seed } from "../support/orders.ts"
 import { joined, node, workflow } from "../support/workflows.ts"
 import { inMemory } from "../support/world.ts"
-
-const post = (name: string, url: string) => node(name, "httpRequest", 4.2, { method: "POST", url, options: {} })
-
-const orders = (id: string, more: Obj = {}, url = `https://old.example.com/${id}`) =>
-  workflow(id, [
-    node("Hook", "webhook", 2, { path: id, httpMethod: "POST" }, { webhookId: `hook-${id}` }),
-    post("送信", url)
-  ], { name: `注文 ${id}`, connections: joined(["Hook", "送信"]), ...more })
-
-const seed = (workflows: ReadonlyArray<Obj>) => ({ workflows, executions: [] }) as unknown as N8nApi.Seed
 
 const dryRun = (operations: ReadonlyArray<Obj>, select: Obj, more: Obj = {}) =>
   tools.bulkEdit.call({ select, operations: operations as never, dryRun: true, ...more })

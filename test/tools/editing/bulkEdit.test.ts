@@ -7,18 +7,9 @@ import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { leftOut } from "../../support/batches.ts"
 import { killed } from "../../support/killed.ts"
+import { orders, post, seed } from "../../support/orders.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { inMemory } from "../../support/world.ts"
-
-const post = (name: string, url: string) => node(name, "httpRequest", 4.2, { method: "POST", url, options: {} })
-
-const orders = (id: string, more: Obj = {}, url = `https://old.example.com/${id}`) =>
-  workflow(id, [
-    node("Hook", "webhook", 2, { path: id, httpMethod: "POST" }, { webhookId: `hook-${id}` }),
-    post("送信", url)
-  ], { name: `注文 ${id}`, connections: joined(["Hook", "送信"]), ...more })
-
-const seed = (workflows: ReadonlyArray<Obj>) => ({ workflows, executions: [] }) as unknown as N8nApi.Seed
 
 const several = seed([
   orders("a", { active: true }),
