@@ -152,7 +152,7 @@ const withValues = (
   const taken = new Set<places.Place>()
   const take = (step: Change.Changed["steps"][number]) => {
     const [name, keys] = [nameOf(step), keysOf(step.operation)]
-    if (name === undefined && step.path === undefined) return []
+    if (step.values !== undefined || name === undefined && step.path === undefined) return []
     const own = all.filter((place) => {
       if (taken.has(place) || place.node !== name) return false
       if (step.path !== undefined) return place.path === step.path

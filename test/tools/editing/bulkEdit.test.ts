@@ -574,6 +574,13 @@ describe("an upgrade of many workflows", () => {
       assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1, 1])
     }, { seed: asking }))
 
+  it.effect("shows what its parameters become beside a text that is replaced in them", () =>
+    inMemory(function*() {
+      const { changes } = yield* dryRun([{ op: "replace", find: "gpt-4o", with: "gpt-4.1" }, { op: "upgrade" }], all)
+      const upgraded = changes?.find(({ change }) => change === "lmChatOpenAi 1 → 1.3")
+      assert.include(upgraded?.values, "3 × responsesApiEnabled: none → false")
+    }, { seed: asking }))
+
   it.effect("of the nodes that match, as drafts, reports what it left when it is applied", () =>
     inMemory(function*(api) {
       const { changes, left } = yield* dryRun([{ op: "upgrade", node: models }], all)
