@@ -578,7 +578,7 @@ describe("an upgrade of many workflows", () => {
     inMemory(function*() {
       const { changes } = yield* dryRun([{ op: "replace", find: "gpt-4o", with: "gpt-4.1" }, { op: "upgrade" }], all)
       const upgraded = changes?.find(({ change }) => change === "lmChatOpenAi 1 → 1.3")
-      assert.include(upgraded?.values, "3 × responsesApiEnabled: none → false")
+      assert.include(upgraded?.values ?? [], "3 × responsesApiEnabled: none → false")
     }, { seed: asking }))
 
   it.effect("of the nodes that match, as drafts, reports what it left when it is applied", () =>
