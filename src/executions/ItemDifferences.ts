@@ -5,6 +5,7 @@ import * as Differences from "../base/Difference.ts"
 import { defined } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import type * as Redact from "../base/Redact.ts"
+import * as Shape from "../base/Shape.ts"
 
 export type Change = Differences.Change
 
@@ -37,6 +38,19 @@ const shownValues = ({ kind, shown }: Change) => {
 /** Place of a difference, with the values that readers see there. */
 export type Sample<P> = P & { readonly path: string; readonly before?: unknown; readonly after?: unknown }
 
+/** Shapes of values before and after. */
+export interface Shapes {
+  readonly before: Shape.Shape
+  readonly after: Shape.Shape
+}
+
+const shapesOf = ({ after, before }: Change): Shapes => ({ before: Shape.of(before), after: Shape.of(after) })
+
+const mergedShapes = (one: Shapes | undefined, other: Shapes | undefined): Shapes | undefined =>
+  one === undefined || other === undefined
+    ? one ?? other
+    : { before: Shape.merge(one.before, other.before), after: Shape.merge(one.after, other.after) }
+
 /** Pairs that differ in one way at one path. */
 export interface Row<K extends string, P> {
   readonly kind: K
@@ -48,19 +62,24 @@ export interface Row<K extends string, P> {
   isRetyped: boolean
   /** Sum of the digests of all differences. */
   digest: number
+  /** Shapes of all values on each side, where they are asked for. */
+  shapes: Shapes | undefined
   /** First distinct examples. */
   readonly samples: Array<Sample<P>>
 }
 
-/** Counts differences by kind and path, with up to `limit` examples of each; beyond `most` rows they are one at `…`. */
-export const tally = <K extends string, P extends object>(limit: number, most = Infinity) => {
+/**
+ * Counts differences by kind and path, with up to `limit` examples of each; beyond `most` rows they are one at `…`.
+ * `hasShapes` asks for the shapes of values that were altered.
+ */
+export const tally = <K extends string, P extends object>(limit: number, most = Infinity, hasShapes = false) => {
   const rows = new Map<string, Row<K | Differences.Kind, P>>()
   const at = (kind: K | Differences.Kind, path: string): Row<K | Differences.Kind, P> => {
     const key = `${kind} ${path}`
     const known = rows.get(key)
     if (known !== undefined) return known
     if (rows.size >= most && path !== restPath) return at("altered", restPath)
-    const fresh = { kind, path, count: 0, roundings: 0, isRetyped: false, digest: 0, samples: [] }
+    const fresh = { kind, path, count: 0, roundings: 0, isRetyped: false, digest: 0, shapes: undefined, samples: [] }
     rows.set(key, fresh)
     return fresh
   }
@@ -85,6 +104,7 @@ export const tally = <K extends string, P extends object>(limit: number, most = 
         else known.isRounded &&= isRounded
         row.isRetyped ||= isRetyped(change)
         row.digest = (row.digest + digestOf(change)) | 0
+        if (hasShapes && change.kind === "altered") row.shapes = mergedShapes(row.shapes, shapesOf(change))
         addSample(row, () => ({ ...place, path: change.path, ...shownValues(change) }))
       }
       for (const { isRounded, row } of own.values()) {
@@ -93,12 +113,15 @@ export const tally = <K extends string, P extends object>(limit: number, most = 
       }
     },
     /** Adds what a row counts. */
-    add: ({ count, digest, isRetyped, kind, path, roundings, samples: [first] }: Row<K | Differences.Kind, P>) => {
+    add: (
+      { count, digest, isRetyped, kind, path, roundings, samples: [first], shapes }: Row<K | Differences.Kind, P>
+    ) => {
       const row = at(kind, path)
       row.count += count
       row.digest = (row.digest + digest) | 0
       row.isRetyped ||= isRetyped
       row.roundings += roundings
+      row.shapes = mergedShapes(row.shapes, shapes)
       if (first !== undefined) addSample(row, () => first)
     },
     rows: (): ReadonlyArray<Row<K | Differences.Kind, P>> => [...rows.values()]

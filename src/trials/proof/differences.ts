@@ -215,6 +215,8 @@ export interface Difference {
   readonly isRetyped?: boolean
   /** Fingerprint of the replay's values and their places. */
   readonly digest: number
+  /** Shapes of all values that were altered here. */
+  readonly shapes?: ItemDifferences.Shapes
 }
 
 /** Maximum number of paths of a node; the rest is one difference at `restPath`. */
@@ -233,7 +235,7 @@ export interface At extends Pick<Difference, "node" | "run" | "item"> {}
 
 /** Differences of a node, or of one of its runs before it is known whether only the order differs. */
 export const tally = () => {
-  const all = ItemDifferences.tally<Kind, At>(1, maxDifferences)
+  const all = ItemDifferences.tally<Kind, At>(1, maxDifferences, true)
   return {
     ...all,
     addItem: (place: At, changes: ReadonlyArray<ItemDifferences.Change>) =>
@@ -251,6 +253,7 @@ export const tally = () => {
         digest,
         roundings: 0,
         isRetyped: false,
+        shapes: undefined,
         samples: [defined({ node, run, item, path, before, after })]
       }),
     values: (): ReadonlyArray<Difference> =>
@@ -261,7 +264,8 @@ export const tally = () => {
           before: brief(first.before),
           after: brief(first.after),
           isRounding: roundings === row.count || undefined,
-          isRetyped: row.isRetyped || undefined
+          isRetyped: row.isRetyped || undefined,
+          shapes: row.shapes
         })]
       )
   }

@@ -33,7 +33,7 @@ const compare = Effect.fnUntraced(function*(
 
 /** Differences without digests, which only have to be equal for equal values. */
 const shown = ({ differences }: Effect.Success<ReturnType<typeof RunComparison.compare>>) =>
-  differences.map(({ digest: _, isRetyped, isRounding, ...rest }) => ({
+  differences.map(({ digest: _, isRetyped, isRounding, shapes: __, ...rest }) => ({
     ...rest,
     ...(isRetyped === true ? { isRetyped } : {}),
     ...(isRounding === true ? { isRounding } : {})

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Shape from "../../../src/base/Shape.ts"
 import type { Difference } from "../../../src/trials/proof/RunComparison.ts"
 import * as Volatility from "../../../src/trials/proof/Volatility.ts"
 
@@ -28,6 +29,21 @@ describe("Volatility", () => {
       real: ["Map.total", "Mail.at"],
       ignored: ["Map.at"],
       isWorthSampling: false
+    })
+  })
+
+  it("takes a volatile value for the same only if it has the shape of the values before", () => {
+    const at = (before: string, after: string, digest: number) =>
+      difference("Map", "at", { digest, shapes: { before: Shape.of(before), after: Shape.of(after) } })
+    const base = { first: [at("1:00", "2:00", 1)], second: [at("2:00", "2:01", 2)] }
+    assert.deepStrictEqual(judged([at("1:00", "2:02", 3)], base).ignored, ["Map.at"])
+    assert.deepStrictEqual(judged([at("1:00", "none", 3)], base).real, ["Map.at"])
+    const learned = Volatility.learn(Volatility.empty, [], base)
+    assert.deepStrictEqual(judged([at("1:30", "2:03", 3)], undefined, learned).real, [])
+    assert.deepStrictEqual(judged([at("1:30", "", 3)], undefined, learned), {
+      real: ["Map.at"],
+      ignored: [],
+      isWorthSampling: true
     })
   })
 
