@@ -8,6 +8,7 @@
 import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import { arr, defined, int, num, obj, str } from "../base/Json.ts"
+import { mapStrings } from "../base/JsonPath.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { plain } from "./ItemView.ts"
@@ -102,11 +103,12 @@ export interface Segment {
   readonly redactor: () => <A>(value: A) => A
 }
 
-/** Nodes and connections as they ran (`workflowData`). */
+/** Nodes, connections and settings as they ran (`workflowData`). */
 export const RanWorkflow = Schema.Struct({
   name: Schema.String,
   nodes: Schema.Array(Workflow.Node),
-  connections: Connections.Connections
+  connections: Connections.Connections,
+  settings: Schema.optionalKey(Schema.Unknown)
 })
 export interface RanWorkflow extends Schema.Schema.Type<typeof RanWorkflow> {}
 
@@ -220,12 +222,15 @@ export const calls = (
 
 /**
  * Execution without nodes that were added to it. A node that one belongs to has its input and its failures, and so do
- * the nodes after it; another node that failed stays.
+ * the nodes after it; failures of the others are those of the node at which it started.
  */
-export const without = (execution: Execution, added: ReadonlyMap<string, string | undefined>): Execution => {
+export const without = (
+  execution: Execution,
+  added: ReadonlyMap<string, string | undefined>,
+  start: string
+): Execution => {
   const { runs, workflow } = execution
-  const isFailed = (name: string) => nodeStatus(runs.get(name) ?? []) === "error"
-  const isGone = (name: string) => added.has(name) && (added.get(name) !== undefined || !isFailed(name))
+  const isGone = (name: string) => added.has(name)
   const sourceOf = (source: Source | undefined): Source | undefined => {
     if (source === undefined || added.get(source.node) === undefined) return source
     const before = runs.get(source.node)?.[source.run]?.sources[0]
@@ -236,8 +241,7 @@ export const without = (execution: Execution, added: ReadonlyMap<string, string 
       [name, own.map((run) => ({ ...run, sources: run.sources.map(sourceOf) }))] as const
     )
   )
-  for (const [name, owner] of added) {
-    if (owner === undefined) continue
+  for (const [name, owner = start] of added) {
     const failed = (runs.get(name) ?? []).filter(({ error }) => error !== undefined)
     const own = all.get(owner) ?? []
     if (failed.length > 0) {
@@ -247,8 +251,31 @@ export const without = (execution: Execution, added: ReadonlyMap<string, string 
   return {
     ...execution,
     workflow: workflow && { ...workflow, nodes: workflow.nodes.filter(({ name }) => !isGone(name)) },
-    lastNode: added.get(execution.lastNode ?? "") ?? execution.lastNode,
+    lastNode: isGone(execution.lastNode ?? "") ? added.get(execution.lastNode ?? "") ?? start : execution.lastNode,
     runs: all
+  }
+}
+
+/** Execution with other texts in its items and errors; `change` takes plain texts, and JSON as `isJson`. */
+export const withTexts = (
+  execution: Execution,
+  change: (text: string, isJson: boolean) => string
+): Execution => {
+  const plainly = (value: unknown) => mapStrings(value, (text) => change(text, false))
+  return {
+    ...execution,
+    error: plainly(execution.error),
+    runs: new Map([...execution.runs].map(([name, runs]) => [
+      name,
+      runs.map((run) => run.error === undefined ? run : { ...run, error: plainly(run.error) })
+    ])),
+    items: (slot, offset, limit) => execution.items(slot, offset, limit).map(plainly),
+    *segments(slot, from) {
+      for (const segment of execution.segments(slot, from)) {
+        const text = change(segment.text, true)
+        yield text === segment.text ? segment : { ...segment, text, items: () => arr(JSON.parse(`[${text}]`)) }
+      }
+    }
   }
 }
 

@@ -197,6 +197,7 @@ const checkPins = Effect.fnUntraced(function*(
 
 interface Published {
   readonly id: string
+  readonly name: string
   readonly path: string
   readonly upgraded: TestResult["upgraded"]
   /** Ids of its executions. */
@@ -264,7 +265,7 @@ const copyOf = Effect.fnUntraced(function*(
 /** Opens a bench for a workflow. */
 export const of = Effect.fn("TestBench.of")(
   function*(workbench: Workbench, options: Options) {
-    const { id: reference, projectId, repairs = [], subject } = workbench
+    const { id: reference, projectId, recordedId, repairs = [], sourceId, subject } = workbench
     const n8n = yield* N8nClient
     const executions = yield* Executions
     const scope = yield* Scope.Scope
@@ -295,6 +296,7 @@ export const of = Effect.fn("TestBench.of")(
           TestCopies.createUpgraded(body, { name: subject.name, projectId, release, fenced: copy.fenced }),
           ({ id, upgraded }): Published => ({
             id,
+            name: own.name,
             upgraded,
             path,
             executions: new Set(),
@@ -335,11 +337,14 @@ export const of = Effect.fn("TestBench.of")(
         ? observed
         : published.turn.withPermit(observed)
       published.executions.add(execution.id)
+      // What the copy changes by being a copy.
+      const names: TestMark.Pair = { copy: published, original: { id: sourceId ?? recordedId, name: subject.name } }
+      const original = (text: string, isJson: boolean) => TestMark.originalText(names, text, isJson)
       if (!timedOut && execution.status !== "waiting") published.unfinished--
       yield* (yield* CallContext).progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
       return {
         workflow: { id: reference, name: subject.name },
-        execution: Execution.without(execution, copy.addedNodes),
+        execution: Execution.withTexts(Execution.without(execution, copy.addedNodes, copy.start), original),
         trigger: subject.nodes.some((node) => node.name === copy.start && isTrigger(node)) ? copy.start : undefined,
         pinned: copy.pinned,
         notRun: copy.notRun.filter((name) => execution.runs.has(name)),
@@ -349,7 +354,9 @@ export const of = Effect.fn("TestBench.of")(
         }),
         timedOut,
         timeout,
-        response: copy.responds ? answer : undefined,
+        response: copy.responds && answer !== undefined
+          ? { ...answer, text: original(answer.text, false) }
+          : undefined,
         outside,
         upgraded: published.upgraded,
         repairs

@@ -50,7 +50,7 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly timeout: number
   /** Whether it is for n8n 1.x, which does not list waiting executions nor let nodes read a Code node's output. */
   readonly isV1: boolean
-  /** Whether the copy answers with the execution's id even if the workflow itself responds. */
+  /** Whether it is for a replay: it answers with the execution's id even if the workflow itself responds. */
   readonly answersFirst?: boolean | undefined
 }
 
@@ -126,15 +126,22 @@ export const mentions = (json: string, name: string) =>
 const freeName = (name: string, taken: ReadonlySet<string>): string =>
   taken.has(name) ? freeName(`${name}'`, taken) : name
 
-/** Settings of the copy: its run is saved and limited in time, and does not call an error workflow. */
-export const settingsOf = ({ settings }: Pick<Subject, "settings">, timeout: number, hasLoops: boolean): Obj => {
+/**
+ * Settings of the copy: its run is saved and limited in time, and does not call an error workflow. The workflow's own
+ * time limit says nothing of a replay.
+ */
+export const settingsOf = (
+  { settings }: Pick<Subject, "settings">,
+  { answersFirst, timeout }: Pick<Options, "answersFirst" | "timeout">,
+  hasLoops: boolean
+): Obj => {
   const { errorWorkflow: _, timeSavedPerExecution: __, timeSavedMode: ___, ...rest } = obj(settings) ?? {}
   const own = rest["executionTimeout"]
   // The caller stops the execution a moment before, if n8n can stop it.
   const seconds = Math.ceil(timeout / 1000) + 1
   return {
     ...without(rest, (value) => isNull(value) || value === ""),
-    executionTimeout: typeof own === "number" && own > 0 ? Math.min(own, seconds) : seconds,
+    executionTimeout: typeof own === "number" && own > 0 && answersFirst !== true ? Math.min(own, seconds) : seconds,
     saveDataSuccessExecution: "all",
     saveDataErrorExecution: "all",
     // n8n saves all data after each node, which is too much in a loop.
@@ -293,7 +300,7 @@ const bodyOf = (subject: Subject, options: Options, part: Part, { name, path }: 
       ...graph.links.map((link) => link.input.type === "main" ? { ...link, to: entranceTo(link.to) } : link),
       ...[...copies.values()].flatMap((row) => Connections.chain(row.map(({ name }) => name)))
     ]),
-    settings: settingsOf(subject, options.timeout, Graph.looping(graph).size > 0),
+    settings: settingsOf(subject, options, Graph.looping(graph).size > 0),
     ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
   }
   return { body, request: { items: sent, pins: carried }, earlier: earlier.map(([{ name }]) => name), copies }

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
+import { obj } from "../../src/base/Json.ts"
 import * as Execution from "../../src/executions/Execution.ts"
 import * as ExecutionHead from "../../src/n8n/model/ExecutionHead.ts"
+import * as TestMark from "../../src/n8n/model/TestMark.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { namesOf } from "../support/outputNames.ts"
 import { rounds } from "../support/seed.ts"
@@ -307,27 +309,50 @@ describe("an execution without added nodes", () => {
         "pin Api": [run(2, { main: [items({ b: 1 })] }, { source: [from("Before")] })],
         Api: [run(3, { main: [items({ b: 1 })] }, { source: [from("pin Api")] })]
       })),
-      added
+      added,
+      "Start"
     )
     assert.deepStrictEqual([...execution.runs.keys()], ["Before", "Api"])
     assert.deepStrictEqual(whole(execution, "Api"), [{ a: 1 }, { a: 2 }])
   })
 
-  it("fails at the node whose row fails, and keeps another added node that fails", () => {
+  it("fails at the node whose row fails, or at the start", () => {
     const error = { message: "no" }
     const inRow = Execution.without(
       fromApi(document({ "pin Api": [failed(0, error, { source: [from("Before")] })] }, {
         status: "error",
         result: { lastNodeExecuted: "pin Api" }
       })),
-      added
+      added,
+      "Start"
     )
     assert.strictEqual(inRow.lastNode, "Api")
     assert.deepStrictEqual([...inRow.runs.keys()], ["Api"])
     assert.strictEqual(Execution.failure(inRow)?.node, "Api")
-    const entrance = Execution.without(fromApi(document({ call: [failed(0, error)] })), added)
-    assert.deepStrictEqual([...entrance.runs.keys()], ["call"])
+    const entrance = Execution.without(fromApi(document({ call: [failed(0, error)] })), added, "Start")
+    assert.deepStrictEqual([...entrance.runs.keys()], ["Start"])
   })
+})
+
+it("has other texts in its items and errors, read at a position or in segments", () => {
+  const { copy, original } = {
+    copy: { id: "c0pyId", name: "effect-n8n-mcp test copy m-1-t0: Orde" },
+    original: { id: "w1", name: "Orders \"É\"" }
+  }
+  const query = new URLSearchParams({ of: "effect-n8n-mcp test copy m-1-t0: Other" }).toString()
+  const execution = Execution.withTexts(
+    fromApi(document({
+      A: [run(0, { main: [items({ name: copy.name, url: `https://n8n.test/workflow/${copy.id}?${query}` })] })],
+      B: [failed(1, { message: `${copy.name} failed` })]
+    }, { status: "error" })),
+    (text, isJson) => TestMark.originalText({ copy, original }, text, isJson)
+  )
+  const expected = [{ name: original.name, url: "https://n8n.test/workflow/w1?of=Other" }]
+  const slot: Execution.Slot = { node: "A", run: 0, side: "output", port: { type: "main", index: 0 } }
+  const jsonOf = (item: unknown) => obj(item)?.["json"]
+  assert.deepStrictEqual(execution.items(slot, 0, 5).map(jsonOf), expected)
+  assert.deepStrictEqual([...execution.segments(slot)].flatMap(({ items }) => items()).map(jsonOf), expected)
+  assert.strictEqual(Execution.errorDetail(Execution.failure(execution)?.error).message, "Orders \"É\" failed")
 })
 
 it("orders the new runs of a retry after those that n8n took over", () => {

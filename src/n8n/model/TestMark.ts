@@ -38,6 +38,26 @@ export const isCopy = ({ name, nodes }: { readonly name: string; readonly nodes:
 /** The name of the workflow that was copied; any other name is returned as it is. */
 export const originalName = (name: string): string => pattern.exec(name)?.groups?.["name"] ?? name
 
+/** Name and id of a workflow, and of its copy. */
+export interface Pair {
+  readonly copy: { readonly id: string; readonly name: string }
+  /** Without an id, the copy's id remains. */
+  readonly original: { readonly id?: string | undefined; readonly name: string }
+}
+
+/** The mark before a name, also in an address. */
+const marks = /effect-n8n-mcp(?: |%20|\+)test(?: |%20|\+)copy(?: |%20|\+)[\da-z]+-\d+-[\da-z]+(?::|%3A)(?: |%20|\+)/g
+
+/** A text, or JSON, that a copy's run holds, with the name and the id of the workflow that was copied. */
+export const originalText = ({ copy, original }: Pair, text: string, isJson: boolean): string => {
+  const written = (name: string) => isJson ? JSON.stringify(name).slice(1, -1) : name
+  const named = text.includes("effect-n8n-mcp")
+    // A long name is cut in the copy.
+    ? text.replaceAll(written(copy.name), () => written(original.name)).replace(marks, "")
+    : text
+  return original.id === undefined ? named : named.replaceAll(copy.id, original.id)
+}
+
 /** Comments around a node's own code in a copy that surrounds it with code of ours. */
 export const codeStart = "/*effect-n8n-mcp: start of the node's code*/"
 export const codeEnd = "/*effect-n8n-mcp: end of the node's code*/"

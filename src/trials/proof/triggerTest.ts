@@ -136,7 +136,7 @@ const open = Effect.fnUntraced(
             input: { type: "main", index: 0 }
           }))
         ),
-        settings: TestCopy.settingsOf(workbench.subject, timeout, false)
+        settings: TestCopy.settingsOf(workbench.subject, { answersFirst: true, timeout }, false)
       }, workbench.projectId),
       () => true
     )
