@@ -9,9 +9,11 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Interpreter from "../base/Interpreter.ts"
+import * as JavaScript from "../base/JavaScript.ts"
 import { defined, type Obj, obj, str, without } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
+import * as Code from "../catalogue/code/Code.ts"
 import { hasExpression, type Sending, type Shape, verbs } from "../catalogue/parameters/Sending.ts"
 import type * as Execution from "../executions/Execution.ts"
 import * as ItemDifferences from "../executions/ItemDifferences.ts"
@@ -183,8 +185,14 @@ const splitAddress = (address: unknown) => {
 
 type Pair = readonly [then: Entry | undefined, now: Entry | undefined]
 
+/** Returns the parameters of the later side with the code of the former where it does the same. */
+type Aligned = (values: Obj, former: unknown) => Obj
+
 /** Values to compare, with their paths: addresses if both sides have one, credentials, parameters; or a whole side. */
-const parts = (pair: Pair): ReadonlyArray<readonly [path: string, before: unknown, after: unknown]> => {
+const parts = (
+  pair: Pair,
+  aligned: Aligned
+): ReadonlyArray<readonly [path: string, before: unknown, after: unknown]> => {
   const [then, now] = pair
   if (then === undefined || now === undefined) {
     const whole = (entry: Entry | undefined) => entry && (entry.address ?? entry.whole.values)
@@ -196,10 +204,11 @@ const parts = (pair: Pair): ReadonlyArray<readonly [path: string, before: unknow
     const all = asWritten(values, written, open)
     return opened(hasAddresses ? without(all, (_, name) => addressed.includes(name)) : all)
   }
+  const before = parameters(then)
   return [
     ...hasAddresses ? [["", splitAddress(then.address), splitAddress(now.address)] as const] : [],
     ["credentials", then.credentials, now.credentials],
-    ["", parameters(then), parameters(now)]
+    ["", before, aligned(obj(parameters(now)) ?? {}, before)]
   ]
 }
 
@@ -220,6 +229,9 @@ export interface Sender extends Options {
  */
 export const differences = Effect.fnUntraced(function*(then: Sender, now: Sender) {
   const interpreter = yield* Interpreter.load
+  const { code } = now.sending
+  const parse = code.size === 0 ? () => undefined : yield* JavaScript.parser
+  const aligned: Aligned = (values, former) => Code.aligned(code, values, former, parse)
   const pairs = (redacts: boolean) => {
     const [before, after] = [then, now].map((side) => {
       const entryOf = reader(interpreter, side.execution, { ...side, redacts })
@@ -234,9 +246,9 @@ export const differences = Effect.fnUntraced(function*(then: Sender, now: Sender
     if (item % itemsPerTurn === itemsPerTurn - 1) yield* Effect.yieldNow
     const pair = stored(item)
     if (pair.every((entry) => entry === undefined)) return all
-    const changes = parts(pair).flatMap(([path, before, after], index, { length }) => {
+    const changes = parts(pair, aligned).flatMap(([path, before, after], index, { length }) => {
       // A part that readers do not see is hidden.
-      const seen = (side: 1 | 2) => () => parts(shown(item)).at(index - length)?.[side]
+      const seen = (side: 1 | 2) => () => parts(shown(item), aligned).at(index - length)?.[side]
       return ItemDifferences.changes(Redact.whole(before, seen(1)), Redact.whole(after, seen(2)), path)
     })
     if (changes.length > 0) all.push({ item, changes })

@@ -172,8 +172,19 @@ const decidingOf = (description: Description | undefined, parameters: Obj): Read
   return names.filter((name) => rules.has(name))
 }
 
+/** File extensions of parameters that hold code, by their names. */
+export const codeOf = (description: Pick<Description, "properties"> | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    description?.properties.flatMap((property) => {
+      const extension = ParameterValues.codeExtension(property)
+      return extension === undefined ? [] : [[property.name, extension] as const]
+    })
+  )
+
 export interface Sending {
   readonly deciding: ReadonlyArray<string>
+  /** File extensions of the parameters that hold code, by their names. */
+  readonly code: ReadonlyMap<string, string>
   readonly shaped: (decided: Obj) => Shape
 }
 
@@ -191,5 +202,5 @@ export const of = (type: NodeType | undefined, node: Node): Sending => {
     if (known.size < 20) known.set(key, shape)
     return shape
   }
-  return { deciding: decidingOf(description, parameters), shaped }
+  return { deciding: decidingOf(description, parameters), code: codeOf(description), shaped }
 }

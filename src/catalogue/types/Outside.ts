@@ -8,8 +8,13 @@ import * as Parameters from "../parameters/Parameters.ts"
 import * as ParameterValues from "../parameters/ParameterValues.ts"
 import * as NodeType from "./NodeType.ts"
 
-/** Node that answers the workflow's own caller. */
+/** Type of the node that answers the caller of a webhook. */
 export const respond = "n8n-nodes-base.respondToWebhook"
+
+const answering = new Set([respond, "n8n-nodes-base.form", "@n8n/n8n-nodes-langchain.chat"])
+
+/** Whether a node answers the workflow's own caller: with a response, a form page or a message of a chat. */
+export const answers = ({ type }: Pick<Node, "type">): boolean => answering.has(type)
 
 /** Node that starts GraphicsMagick, which loads files and URLs that images refer to. */
 const editImage = "n8n-nodes-base.editImage"
@@ -57,6 +62,13 @@ const keepsState = ({ codex }: NodeType.Description, node: Node): boolean => {
 
 /** Whether the node's code is in Python, which n8n gives no way to keep from reaching outside, or may be. */
 const runsPython = ({ language }: Obj): boolean => language !== undefined && language !== "javaScript"
+
+/**
+ * Whether a node sends something that others receive: it reaches outside, or it answers the caller. Every rule about what
+ * a change does to others asks this; only what must not run in a rehearsal asks {@link reachesOutside} alone.
+ */
+export const sends = (nodeType: NodeType.NodeType | undefined, node: Node, parse: Parse): boolean =>
+  answers(node) || reachesOutside(nodeType, node, parse)
 
 /**
  * Whether a node's output depends on more than its input, or its run has an effect: it needs or has a credential, keeps

@@ -7,11 +7,12 @@ import { equals, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
+import * as Code from "../../catalogue/code/Code.ts"
 import { findAll, type NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as Sending from "../../catalogue/parameters/Sending.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
-import { reachesOutside, respond } from "../../catalogue/types/Outside.ts"
+import { answers, sends } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ItemDifferences from "../../executions/ItemDifferences.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
@@ -151,7 +152,9 @@ export const unexercisedChanges = Effect.fnUntraced(function*(
   after: Version,
   runs: ReadonlyArray<Run>
 ): Effect.fn.Return<ReadonlyArray<Groups.NotReplayed>, Errors.ValidationError, NodeCatalogue> {
-  const running = asRun(yield* findAll([...before.nodes, ...after.nodes].map(({ type }) => type)))
+  const find = yield* findAll([...before.nodes, ...after.nodes].map(({ type }) => type))
+  const parse = yield* JavaScript.parser
+  const running = asRun(find)
   const earlier = before.nodes.map(running)
   const formerOf = (name: string) => runs.map(({ names }) => names.get(name)).find((each) => each !== undefined) ?? name
   const today = new Map(after.nodes.map(({ name }) => [formerOf(name), name]))
@@ -161,8 +164,14 @@ export const unexercisedChanges = Effect.fnUntraced(function*(
     if (isNote(node) || Graph.served(graph, name).length > 0) return []
     const former = earlier.find((each) => each.name === formerOf(name))
     const hasRun = runs.some(({ replay }) => replay.runs.has(name))
-    if (former === undefined) return hasRun ? [] : [{ node: name, why: "new, and no run reaches it" }]
-    const changed = (keys: ReadonlyArray<string>) => keys.filter((key) => !isEqual(node[key], former[key]))
+    if (node.disabled === true && former?.disabled === true) return []
+    if (former === undefined) {
+      return hasRun || node.disabled === true ? [] : [{ node: name, why: "new, and no run reaches it" }]
+    }
+    const code = codeOf(find(node.type), node.typeVersion ?? null)
+    const parameters = Code.aligned(code, parametersOf(node), former.parameters, parse)
+    const own: Node = { ...node, parameters }
+    const changed = (keys: ReadonlyArray<string>) => keys.filter((key) => !isEqual(own[key], former[key]))
     const failing = changed(onFailure)
     if (!hasRun) {
       return [...changed(always), ...failing].length === 0
@@ -225,8 +234,11 @@ export const sentDifferences = Effect.fnUntraced(function*(options: SentOptions)
   const { ignore, isSame, nameThen, pinned, record, redacts, replay } = options
   const pairs = replay.nodes.flatMap((node) => {
     const former = record.nodes.find(({ name }) => name === nameThen(node.name))
-    const sends = pinned.has(node.name) || node.type === respond
-    return former === undefined || !sends || isSame && isUnchanged(node, former) ? [] : [{ node, former }]
+    const isSender = pinned.has(node.name) || answers(node)
+    // What is of another type under the same name is not compared: it is another node.
+    return former === undefined || former.type !== node.type || !isSender || isSame && isUnchanged(node, former)
+      ? []
+      : [{ node, former }]
   })
   if (pairs.length === 0) return []
   const find = yield* findAll(pairs.flatMap(({ former, node }) => [node.type, former.type]))
@@ -282,6 +294,23 @@ const settingsOf = (nodes: ReadonlyArray<Node>, find: Find, nameOf: (name: strin
     })
   )
 
+/** Settings of nodes with the code of others where both do the same. */
+const alignedCode = (
+  settings: ReturnType<typeof settingsOf>,
+  others: ReturnType<typeof settingsOf>,
+  find: Find,
+  parse: JavaScript.Parse
+): ReturnType<typeof settingsOf> =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, own]) => {
+      const code = codeOf(find(own.type), own.typeVersion)
+      return [name, { ...own, parameters: Code.aligned(code, own.parameters, others[name]?.parameters, parse) }]
+    })
+  )
+
+const codeOf = (type: NodeType.NodeType | undefined, version: number | null) =>
+  Sending.codeOf(type && NodeType.at(type, version ?? NodeType.defaultVersion(type)))
+
 const triggers = ({ record, replay }: SentOptions) => {
   const starter = starterOf(record.execution)
   const former = record.nodes.find(({ name }) => name === starter)
@@ -313,37 +342,61 @@ export const triggerDifferences = Effect.fnUntraced(function*(options: SentOptio
   return into.values()
 })
 
-/** Differences at paths such as `sent.Model.parameters.model`, and nodes that no longer run because they are gone. */
+/** Whether a run of a node received or returned items: without, it did nothing. */
+const didRun = (execution: Execution.Execution, name: string): boolean =>
+  (execution.runs.get(name) ?? []).some((run) =>
+    run.outputs.some(({ count, type }) => type === "main" && count > 0) ||
+    Execution.inputs(execution, name, run).some(({ count, slot }) => count > 0 && slot.port.type === "main")
+  )
+
+const isOn = (node: Node | undefined): node is Node => node !== undefined && node.disabled !== true
+
+/** Nodes that send and that are new, gone, switched on or off, or of another type under the same name. */
+const replacedSenders = Effect.fnUntraced(function*({ nameThen, record, replay }: SentOptions) {
+  const starter = starterOf(record.execution)
+  const formers = new Map(record.nodes.map((node) => [node.name, node]))
+  const today = new Map(replay.nodes.map((node) => [nameThen(node.name), node]))
+  const isOther = (former: Node | undefined, node: Node | undefined) =>
+    isOn(former) !== isOn(node) || isOn(former) && isOn(node) && former.type !== node.type
+  const changed = [...new Set([...formers.keys(), ...today.keys()])].flatMap((name) => {
+    const [former, node] = [formers.get(name), today.get(name)]
+    const ran = isOn(former) && didRun(record.execution, name)
+    const runs = isOn(node) && didRun(replay.execution, node.name)
+    const isSubject = name !== starter && !isNote(former ?? node ?? { type: "" })
+    return isSubject && isOther(former, node) && (ran || runs) ? [{ name, former, node, ran, runs }] : []
+  })
+  if (changed.length === 0) return []
+  const find = yield* findAll(changed.flatMap(({ former, node }) => [former, node].flatMap((each) => each?.type ?? [])))
+  const parse = yield* JavaScript.parser
+  const isSender = (node: Node | undefined) => isOn(node) && sends(find(node.type), node, parse)
+  return changed.filter(({ former, node, ran, runs }) => ran && isSender(former) || runs && isSender(node))
+})
+
+/** Differences of senders that are new, gone or replaced, and of sub-nodes, at `sent.Model.parameters.model`. */
 export const unseenDifferences = Effect.fnUntraced(
-  function*({ nameThen, pinned, record, redacts, replay }: SentOptions) {
+  function*(options: SentOptions) {
+    const { nameThen, pinned, record, redacts, replay } = options
     const { compare, into } = comparer(redacts)
     for (const node of pinned) {
       const former = nameThen(node)
-      if (!replay.execution.runs.has(node)) continue
-      if (!record.nodes.some(({ name }) => name === former)) {
-        into.note({ node, run: 0, kind: "ran", before: "did not run", after: "ran", digest: fingerprintOfText(node) })
-      }
-      if (!record.execution.runs.has(former)) continue
+      if (!replay.execution.runs.has(node) || !record.execution.runs.has(former)) continue
       const [before, after] = [subNodes(record, former), subNodes(replay, node)]
       if (before.length + after.length === 0) continue
       const find = yield* findAll([...before, ...after].map(({ type }) => type))
-      compare(node, settingsOf(before, find, (name) => name), settingsOf(after, find, nameThen), "sent")
+      const parse = yield* JavaScript.parser
+      const settings = settingsOf(before, find, (name) => name)
+      compare(node, settings, alignedCode(settingsOf(after, find, nameThen), settings, find, parse), "sent")
     }
-    const starter = starterOf(record.execution)
-    const present = new Set(replay.nodes.map(({ name }) => nameThen(name)))
-    const removed = record.nodes.filter(({ name }) =>
-      name !== starter && !present.has(name) &&
-      record.execution.runs.get(name)?.some((run) => Execution.itemCount([run]) > 0) === true
-    )
-    const find = yield* findAll(removed.map(({ type }) => type))
-    const parse = yield* JavaScript.parser
-    for (const node of removed) {
-      const { name } = node
-      const runs = record.execution.runs.get(name) ?? []
-      const isMain = runs.some(({ outputs }) => outputs.some(({ type }) => type === "main"))
-      if (!isMain || !reachesOutside(find(node.type), node, parse)) continue
-      const before = counted(Execution.itemCount(runs), "item")
-      into.note({ node: name, run: 0, kind: "notRun", before, after: "did not run", digest: fingerprintOfText(name) })
+    for (const { former, name, node, ran, runs } of yield* replacedSenders(options)) {
+      const own = { node: node?.name ?? name, run: 0, digest: fingerprintOfText(name) }
+      if (ran && runs && former !== undefined && node !== undefined) {
+        into.note({ ...own, kind: "altered", path: "type", before: former.type, after: node.type })
+      } else if (ran) {
+        const before = counted(Execution.itemCount(record.execution.runs.get(name) ?? []), "item")
+        into.note({ ...own, kind: "notRun", before, after: node?.disabled === true ? "disabled" : "did not run" })
+      } else {
+        into.note({ ...own, kind: "ran", before: former?.disabled === true ? "disabled" : "did not run", after: "ran" })
+      }
     }
     return into.values() satisfies ReadonlyArray<Difference>
   }
