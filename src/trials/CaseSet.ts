@@ -5,8 +5,8 @@ import * as Batch from "../base/Batch.ts"
 import type * as Errors from "../base/Errors.ts"
 import type { WebhookAnswer } from "../n8n/N8nClient.ts"
 import type { ObserveOptions } from "./executionWatch.ts"
+import * as Comparison from "./proof/Comparison.ts"
 import * as Groups from "./proof/Groups.ts"
-import * as Proof from "./proof/Proof.ts"
 import * as Volatility from "./proof/Volatility.ts"
 import * as Replays from "./Replays.ts"
 import * as TestBench from "./TestBench.ts"
@@ -62,13 +62,13 @@ const differencesOf = Effect.fnUntraced(function*(
   const comparison = { ignore: [], redacts }
   const { connections, nodes } = other.subject
   const side = { execution: otherResult.execution, nodes, connections }
-  const { differences, order } = yield* Proof.compare(side, { subject: bench.subject, result }, comparison)
+  const { differences, order } = yield* Comparison.compare(side, { subject: bench.subject, result }, comparison)
   // Only what sent nothing is repeated.
   const repeated = differences.length === 0 || reachedOutside(otherResult)
     ? undefined
     : Result.getOrUndefined(yield* again)
   const second = repeated &&
-    (yield* Proof.compare(side, { subject: other.subject, result: repeated }, comparison)).differences
+    (yield* Comparison.compare(side, { subject: other.subject, result: repeated }, comparison)).differences
   const { real } = Volatility.judge(Volatility.empty, differences, second && { first: [], second })
   const { groups } = Groups.group([{ execution: result.execution.id, order, differences: real }], [], [])
   const isAnsweredAlike = bodyOf(result.response) === bodyOf(otherResult.response) || real.length > 0

@@ -30,6 +30,12 @@ export interface Selected {
   readonly executions?: ReadonlyArray<string> | undefined
 }
 
+/** Run that is not replayed though it is new enough. */
+interface Omitted {
+  readonly execution: string
+  readonly why: string
+}
+
 /** Modes of executions that did not run a whole workflow as it was published. */
 const partial = new Set(["manual", "retry", "evaluation"])
 
@@ -42,7 +48,13 @@ const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
     () => undefined
   )
   const recorded = runs.flatMap(({ head }) => isRecorded(head) ? [String(head.id)] : []).slice(0, last)
-  if (recorded.length > 0) return recorded
+  const oldest = Number(recorded.at(-1))
+  const omitted = runs.flatMap(({ head: { id, mode } }): ReadonlyArray<Omitted> =>
+    mode === "retry" && Number(id) > oldest
+      ? [{ execution: String(id), why: "a retry, which repeats another run" }]
+      : []
+  )
+  if (recorded.length > 0) return { ids: recorded, omitted }
   return yield* new Errors.ValidationError({
     reason: "The workflow has no recorded runs to replay",
     field: "workflowId",
@@ -57,7 +69,7 @@ export const idsOf = Effect.fnUntraced(
     { id: reference, recordedId, sourceId }: TestBench.Workbench,
     { executions, last = defaultLast }: Selected
   ) {
-    if (executions !== undefined) return executions
+    if (executions !== undefined) return { ids: executions, omitted: [] }
     const source = sourceId ?? recordedId
     if (source !== undefined) return yield* newest(source, last)
     const reason = `'${reference}' does not name a workflow on n8n with runs to replay`
@@ -68,6 +80,12 @@ export const idsOf = Effect.fnUntraced(
 export interface Replayed {
   readonly subject: TestCopy.Subject
   readonly result: TestBench.TestResult
+}
+
+/** Reason why a run was not replayed; `isPassing` if n8n was busy, so that another try may succeed. */
+export interface Fault {
+  readonly why: string
+  readonly isPassing: boolean
 }
 
 /** Reason why a finished replay cannot be compared. */
@@ -89,7 +107,7 @@ export const make = Effect.fnUntraced(
     const grantsTimeout = (yield* CallContext).hearsProgress === true
     const open = (subject: TestCopy.Subject) =>
       opening.withPermit(Effect.gen(function*() {
-        const key = JSON.stringify([subject.nodes, subject.connections])
+        const key = JSON.stringify([subject.nodes, subject.connections, subject.settings])
         const known = benches.get(key)
         if (known !== undefined) return yield* Effect.fromResult(known)
         const opened = yield* Effect.result(
@@ -108,10 +126,13 @@ export const make = Effect.fnUntraced(
           for (const each of result.upgraded) upgraded.set(each.node, each)
           return { subject, result } satisfies Replayed
         },
-        Effect.mapError(({ message }) => message),
+        Effect.mapError((error): Fault => ({
+          why: error.message,
+          isPassing: error._tag === "ApiError" && error.isRetryable
+        })),
         Effect.tap(({ result }) => {
           const why = unfinished(result)
-          return why === undefined ? Effect.void : Effect.fail(why)
+          return why === undefined ? Effect.void : Effect.fail<Fault>({ why, isPassing: false })
         })
       )
     }

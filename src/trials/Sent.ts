@@ -188,6 +188,20 @@ type Pair = readonly [then: Entry | undefined, now: Entry | undefined]
 /** Returns the parameters of the later side with the code of the former where it does the same. */
 type Aligned = (values: Obj, former: unknown) => Obj
 
+/** Address with the code of the former one where both do the same, such as a query. */
+const addressLike = (
+  { whole: former }: Entry,
+  { address = "", whole: { addressed, values } }: Entry,
+  aligned: Aligned
+) => {
+  const own = only(values, addressed)
+  return Object.entries(aligned(own, former.values)).reduce(
+    (text, [name, value]) =>
+      value === own[name] ? text : text.replace(String(own[name]).trim(), () => String(value).trim()),
+    address
+  )
+}
+
 /** Values to compare, with their paths: addresses if both sides have one, credentials, parameters; or a whole side. */
 const parts = (
   pair: Pair,
@@ -206,7 +220,7 @@ const parts = (
   }
   const before = parameters(then)
   return [
-    ...hasAddresses ? [["", splitAddress(then.address), splitAddress(now.address)] as const] : [],
+    ...hasAddresses ? [["", splitAddress(then.address), splitAddress(addressLike(then, now, aligned))] as const] : [],
     ["credentials", then.credentials, now.credentials],
     ["", before, aligned(obj(parameters(now)) ?? {}, before)]
   ]

@@ -128,11 +128,12 @@ export const prove = command(
       "Path not to compare: email, or 'Map contact'.email; may be repeated",
       50
     ),
+    allow: flags.choice("allow", ["fixed"], "Exit with 0 if all that differs are failed runs that no longer fail"),
     drill: flags.toggle("drill", "Instead, let each node that reaches outside fail once, on copies"),
     junit,
     json: flags.json
   },
-  Effect.fnUntraced(function*({ drill, executions, ignore, json, junit, last, workflow }, options) {
+  Effect.fnUntraced(function*({ allow, drill, executions, ignore, json, junit, last, workflow }, options) {
     const startedAt = yield* Clock.currentTimeMillis
     const run = Reference.resolve(
       workflow,
@@ -155,10 +156,10 @@ export const prove = command(
           redacts: yield* Tool.RedactSecrets
         })
         return {
-          code: Groups.exitCode(result),
+          code: Groups.exitCode(result, allow === "fixed"),
           result,
-          text: ProofReport.text(result, isColoured),
-          cases: ProofReport.junit(result.workflow.name, outcomes, result.notReplayed)
+          text: ProofReport.text(result, isColoured, allow === "fixed"),
+          cases: ProofReport.junit(result.workflow.name, outcomes, result.notReplayed, allow === "fixed")
         }
       })
     )

@@ -9,19 +9,16 @@ import * as Layout from "./Layout.ts"
 
 const value = (json: unknown) => json === undefined ? "nothing" : Visible.text(JSON.stringify(json))
 
-const example = ({ after, before, execution, path }: NonNullable<Groups.Group["example"]>) => [
-  `    ${path} in ${execution}`,
-  `    - ${value(before)}`,
-  `    + ${value(after)}`
-]
+const bothSides = (values: Groups.Group["values"] = []) =>
+  values.slice(0, 6).flatMap((
+    { after, before, path }
+  ) => [`    ${path}`, `    - ${value(before)}`, `    + ${value(after)}`])
 
-const groupLines = ({ also, example: shown, executions, node, paths, runs }: Groups.Group, isCause: boolean) => {
-  return [
-    `  '${node}': ${Rows.listed(paths, 6)}  (${counted(runs, "run")}: ${Rows.listed(executions, 3)})`,
-    ...(isCause && shown !== undefined ? example(shown) : []),
-    ...(also === undefined ? [] : [`    and ${counted(also.length, "later node")}: ${Rows.names(also, 3)}`])
-  ]
-}
+const groupLines = ({ also, executions, node, paths, runs, values }: Groups.Group, isCause: boolean) => [
+  `  '${node}': ${Rows.listed(paths, 6)}  (${counted(runs, "run")}: ${Rows.listed(executions, 3)})`,
+  ...(isCause ? bothSides(values) : []),
+  ...(also === undefined ? [] : [`    and ${counted(also.length, "later node")}: ${Rows.names(also, 3)}`])
+]
 
 const list = (title: string, lines: ReadonlyArray<string>) =>
   lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)]
@@ -31,11 +28,12 @@ const marks = ["✓", "✗", "≠"] as const
 
 export const markOf = (code: 0 | 1 | 2, isColoured: boolean) => Layout.paint(marks[code], colours[code], isColoured)
 
-/** Whole report: the verdict first, then the cause with its example. */
-export const text = (result: Groups.Result, isColoured: boolean): string => {
-  const { groups, ignored, notReplayed, verdict } = result
+/** Whole report: the verdict first, then the cause with both sides of its differences. */
+export const text = (result: Groups.Result, isColoured: boolean, allowsFixed = false): string => {
+  const { compared, groups, ignored, notReplayed, verdict } = result
   const lines = [
-    `${markOf(Groups.exitCode(result), isColoured)} ${verdict}`,
+    `${markOf(Groups.exitCode(result, allowsFixed), isColoured)} ${verdict}`,
+    ...(compared === undefined ? [] : [`  compared: ${compared}`]),
     ...(groups.length === 0 ? [] : ["", ...groups.flatMap((group, index) => groupLines(group, index === 0))]),
     ...list(
       "ignored",
@@ -59,17 +57,19 @@ export const text = (result: Groups.Result, isColoured: boolean): string => {
 /** Replayed run, for one entry of a JUnit document. */
 export interface Run extends Groups.Run {
   readonly milliseconds: number
+  readonly isFixed?: boolean
 }
 
 /** An entry for each execution; those that were not replayed are errors. */
 export const junit = (
   workflow: string,
   runs: ReadonlyArray<Run>,
-  notReplayed: ReadonlyArray<Groups.NotReplayed>
+  notReplayed: ReadonlyArray<Groups.NotReplayed>,
+  allowsFixed = false
 ): ReadonlyArray<JUnit.Case> => [
   ...runs.map((run): JUnit.Case => {
     const entry = { name: run.execution, classname: workflow, milliseconds: run.milliseconds }
-    if (run.differences.length === 0) return entry
+    if (run.differences.length === 0 || allowsFixed && run.isFixed === true) return entry
     const own = Groups.group([run], [], [])
     const message = own.groups.map(({ node, paths }) => `'${node}': ${paths.join(", ")}`).join("; ")
     return { ...entry, problem: { kind: "failure", type: "Difference", message, text: text(own, false) } }

@@ -30,6 +30,7 @@ const budget: Minimize.Budget = {
     ignored: [10, 6, 3, 2, 1],
     notReplayed: [10, 6, 3, 2, 1],
     "groups[].paths": [6, 4, 3, 2, 1],
+    "groups[].values": [6, 3, 2, 1, 1],
     "groups[].executions": [3, 3, 3, 2, 1],
     "groups[].also": [3, 3, 3, 2, 1],
     "groups[].nodes": 3,
@@ -42,6 +43,9 @@ const budget: Minimize.Budget = {
     "groups[].node": [80, 60, 50, 40, 30],
     "groups[].paths[]": [110, 80, 60, 50, 30],
     "groups[].also[]": [80, 60, 50, 40, 30],
+    "groups[].values[].path": [110, 80, 60, 50, 30],
+    "groups[].values[].before": [110, 80, 60, 50, 30],
+    "groups[].values[].after": [110, 80, 60, 50, 30],
     "groups[].example.path": [110, 80, 60, 50, 30],
     "groups[].example.before": [110, 80, 60, 50, 30],
     "groups[].example.after": [110, 80, 60, 50, 30],
@@ -83,9 +87,11 @@ export const workflowProve = Tool.make({
     workflows: Schema.optionalKey(Schema.Int),
     runs: Schema.optionalKey(Schema.Int),
     same: Schema.optionalKey(Schema.Int),
+    fixed: Schema.optionalKey(Schema.Int),
+    compared: Schema.optionalKey(Schema.String),
     /**
-     * Equal differences: `{node, paths, runs, executions, example?, also?}`, the cause first; those of a batch are
-     * `{paths, nodes, workflows, names, runs, example?}`.
+     * Equal differences: `{node, paths, runs, executions, values?: [{path, before?, after?}], also?}`, the cause first;
+     * those of a batch are `{paths, nodes, workflows, names, runs, example?}`.
      */
     groups: rows,
     /** Paths that always differ: `{node, path, why?}`. */

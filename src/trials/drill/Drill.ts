@@ -148,7 +148,7 @@ const undisturbedOf = Effect.fnUntraced(function*(
     )
     if (names.length === 0) return
     const replayed = yield* Effect.result(replay(subject, execution))
-    if (Result.isFailure(replayed)) return void faults.push(replayed.failure)
+    if (Result.isFailure(replayed)) return void faults.push(replayed.failure.why)
     const outcome = outcomeOf(replayed.success.result.execution)
     for (const { name } of names) {
       if (!outcome.items.has(name)) continue
@@ -176,7 +176,7 @@ export const drill = Effect.fn("Drill.drill")(function*(
   const n8n = yield* N8nClient
   const workbench = yield* TestBench.workbench(reference)
   const { subject } = workbench
-  const ids = yield* Replays.idsOf(workbench, options)
+  const { ids } = yield* Replays.idsOf(workbench, options)
   const replays = yield* Replays.make(workbench, options)
   const bench = yield* replays.open(subject)
   const graph = Graph.make(subject.connections)
@@ -226,7 +226,7 @@ export const drill = Effect.fn("Drill.drill")(function*(
   }, ({ undisturbed, ...failing }) => verdictOf(failing, undisturbed))
   const left = [
     ...notDrilled,
-    ...[...failed].map(([{ kind, node }, why]) => ({ node: node.name, why: `${Failures.labelOf(kind)}: ${why}` })),
+    ...[...failed].map(([{ kind, node }, { why }]) => ({ node: node.name, why: `${Failures.labelOf(kind)}: ${why}` })),
     ...[...new Set(unreached.map(({ node }) => node.name))].map((node) => ({ node, why: "the call had no more time" }))
   ]
   const rows = nodes.map((node) =>

@@ -26,7 +26,7 @@ const Group = Schema.Struct({
   ...named,
   runs: Schema.Int,
   example: Schema.optionalKey(
-    Schema.Struct({ workflowId: Schema.String, ...Groups.Group.fields.example.schema.fields })
+    Schema.Struct({ workflowId: Schema.String, execution: Schema.String, ...Groups.Value.fields })
   )
 })
 
@@ -62,13 +62,15 @@ const groupsOf = (all: ReadonlyArray<Proven>): BatchProof["groups"] => {
   const own = all.flatMap(({ id, name, proof }) =>
     Result.isFailure(proof) ? [] : proof.success.groups.map((group) => ({ id, name, group }))
   )
-  return Rows.grouped(own, ({ group }) => group.paths).map(({ first: { group: { example, paths }, id }, rows }) =>
+  return Rows.grouped(own, ({ group }) => group.paths).map((
+    { first: { group: { executions: [execution = ""], paths, values: [value] = [] }, id }, rows }
+  ) =>
     defined({
       paths,
       nodes: [...new Set(rows.map(({ group }) => group.node))],
       ...namesOf(rows),
       runs: rows.reduce((sum, { group }) => sum + group.runs, 0),
-      example: example && { workflowId: id, ...example }
+      example: value && { workflowId: id, execution, ...value }
     })
   ).toSorted(byWorkflows)
 }

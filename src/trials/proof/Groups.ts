@@ -15,18 +15,21 @@ export interface Run {
   readonly differences: ReadonlyArray<Difference>
 }
 
+/** Both sides of a difference; absent on a side that has no value. */
+export const Value = Schema.Struct({
+  path: Schema.String,
+  before: Schema.optionalKey(Schema.Json),
+  after: Schema.optionalKey(Schema.Json)
+})
+
 /** Differences of a node that the same runs have. */
 export const Group = Schema.Struct({
   node: Schema.String,
   paths: Schema.Array(Schema.String),
   runs: Schema.Int,
   executions: Schema.Array(Schema.String),
-  example: Schema.optionalKey(Schema.Struct({
-    execution: Schema.String,
-    path: Schema.String,
-    before: Schema.optionalKey(Schema.Json),
-    after: Schema.optionalKey(Schema.Json)
-  })),
+  /** Both sides of each difference that has values, as in the first of the executions. */
+  values: Schema.optionalKey(Schema.Array(Value)),
   /** Later nodes with the same differences, or that ran differently because of them. */
   also: Schema.optionalKey(Schema.Array(Schema.String))
 })
@@ -46,6 +49,10 @@ export const Result = Schema.Struct({
   verdict: Schema.String,
   runs: Schema.Int,
   same: Schema.Int,
+  /** Number of runs that failed, no longer do, and are otherwise the same for others. */
+  fixed: Schema.optionalKey(Schema.Int),
+  /** Line about the parts that were compared. */
+  compared: Schema.optionalKey(Schema.String),
   groups: Schema.Array(Group),
   ignored: Schema.Array(
     Schema.Struct({
@@ -60,9 +67,11 @@ export const Result = Schema.Struct({
 })
 export type Result = typeof Result.Type
 
-/** Exit code of a command: 0 the same, 2 differences, 1 nothing was replayed. */
-export const exitCode = ({ runs, same }: Pick<Result, "runs" | "same">): 0 | 1 | 2 =>
-  runs === 0 ? 1 : same < runs ? 2 : 0
+/** Exit code of a command: 0 the same, or fixed where that is allowed; 2 differences, 1 nothing was replayed. */
+export const exitCode = (
+  { fixed = 0, runs, same }: Pick<Result, "fixed" | "runs" | "same">,
+  allowsFixed = false
+): 0 | 1 | 2 => runs === 0 ? 1 : same + (allowsFixed ? fixed : 0) < runs ? 2 : 0
 
 interface Cluster {
   readonly node: string
@@ -179,12 +188,18 @@ const words = ({ after, before, isRetyped, isRounding, kind, path }: Difference,
   }
 }
 
-const hasValues = ({ kind }: Difference) => kind !== "count" && kind !== "order"
+const hasValues = ({ kind }: Difference) => kind !== "count" && kind !== "order" && kind !== "unknown"
+
+const isOfItem = ({ kind }: Difference) => kind === "altered" || kind === "added" || kind === "removed"
 
 const groupOf = ({ folded, keys, node, runs }: Cluster): Group => {
   const executions = [...runs.keys()]
-  const [execution = ""] = executions
-  const shown = [...keys.values()].find((each) => hasValues(each) && (each.before ?? each.after) !== undefined)
+  const values = [...keys.values()].filter((each) => hasValues(each) && (each.before ?? each.after) !== undefined)
+    .map((each) => ({
+      path: each.path === "" || !isOfItem(each) ? words(each, true) : each.path,
+      before: each.before as Schema.Json,
+      after: each.after as Schema.Json
+    }))
   const paths = [...keys].map(([key, difference]) => {
     const isEqual = [...runs.values()].every((own) => {
       const other = own.get(key)
@@ -192,14 +207,12 @@ const groupOf = ({ folded, keys, node, runs }: Cluster): Group => {
     })
     return words(difference, isEqual)
   })
-  const example = shown &&
-    { execution, path: words(shown, true), before: shown.before as Schema.Json, after: shown.after as Schema.Json }
   return defined({
     node,
     paths,
     runs: runs.size,
     executions,
-    example: example && defined(example),
+    values: values.length === 0 ? undefined : values.map((each) => defined(each)),
     also: folded.size === 0 ? undefined : [...folded]
   })
 }

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
+import { obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import { counted } from "../../base/Plural.ts"
@@ -144,7 +145,7 @@ const note = (
   into: Collector,
   { node, run }: Pick<Runs, "node" | "run">,
   kind: Kind,
-  values: { readonly before?: string | number; readonly after?: string | number; readonly path?: string },
+  values: { readonly before?: string | number; readonly after?: unknown; readonly path?: string },
   more: { readonly count?: number; readonly item?: number; readonly digest?: number } = {}
 ) => {
   const { path = "", ...shown } = values
@@ -237,11 +238,21 @@ const compareCounts = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   }
 })
 
+/** First item that a node returns now. */
+const firstItem = ({ node, options: { redacts, replay: execution }, replay }: Runs): unknown => {
+  const output = mainOutputs(replay).find(({ count }) => count > 0)
+  if (replay === undefined || output === undefined) return undefined
+  const [item] = execution.items({ node, run: replay.index, side: "output", port: output }, 0, 1)
+  const json = obj(item)?.["json"]
+  return redacts ? Redact.redact(json) : json
+}
+
 const compareRun = Effect.fnUntraced(function*(into: Collector, runs: Runs) {
   const { replay, record } = runs
   if (record?.error !== undefined || replay?.error !== undefined) {
     if (replay?.error === undefined) {
-      return note(into, runs, "succeeded", { before: messageOf(record?.error) }, { digest: 0 })
+      const after = firstItem(runs)
+      return note(into, runs, "succeeded", { before: messageOf(record?.error), after }, { digest: 0 })
     }
     if (record?.error === undefined || patternOf(record.error) !== patternOf(replay.error)) {
       const before = record?.error === undefined ? {} : { before: messageOf(record.error) }

@@ -308,7 +308,8 @@ const alignedCode = (
     })
   )
 
-const codeOf = (type: NodeType.NodeType | undefined, version: number | null) =>
+/** File extensions of the parameters of a version that hold code, by their names. */
+export const codeOf = (type: NodeType.NodeType | undefined, version: number | null) =>
   Sending.codeOf(type && NodeType.at(type, version ?? NodeType.defaultVersion(type)))
 
 const triggers = ({ record, replay }: SentOptions) => {
@@ -372,7 +373,7 @@ const replacedSenders = Effect.fnUntraced(function*({ nameThen, record, replay }
   return changed.filter(({ former, node, ran, runs }) => ran && isSender(former) || runs && isSender(node))
 })
 
-/** Differences of senders that are new, gone or replaced, and of sub-nodes, at `sent.Model.parameters.model`. */
+/** Differences of `senders` that are new, gone or replaced, and of sub-nodes, at `sent.Model.parameters.model`. */
 export const unseenDifferences = Effect.fnUntraced(
   function*(options: SentOptions) {
     const { nameThen, pinned, record, redacts, replay } = options
@@ -387,17 +388,21 @@ export const unseenDifferences = Effect.fnUntraced(
       const settings = settingsOf(before, find, (name) => name)
       compare(node, settings, alignedCode(settingsOf(after, find, nameThen), settings, find, parse), "sent")
     }
-    for (const { former, name, node, ran, runs } of yield* replacedSenders(options)) {
+    const replaced = yield* replacedSenders(options)
+    for (const { former, name, node, ran, runs } of replaced) {
       const own = { node: node?.name ?? name, run: 0, digest: fingerprintOfText(name) }
       if (ran && runs && former !== undefined && node !== undefined) {
         into.note({ ...own, kind: "altered", path: "type", before: former.type, after: node.type })
       } else if (ran) {
         const before = counted(Execution.itemCount(record.execution.runs.get(name) ?? []), "item")
-        into.note({ ...own, kind: "notRun", before, after: node?.disabled === true ? "disabled" : "did not run" })
+        into.note({ ...own, kind: "notRun", before, after: "did not run" })
       } else {
-        into.note({ ...own, kind: "ran", before: former?.disabled === true ? "disabled" : "did not run", after: "ran" })
+        into.note({ ...own, kind: "ran", before: "did not run", after: "ran" })
       }
     }
-    return into.values() satisfies ReadonlyArray<Difference>
+    return {
+      differences: into.values() satisfies ReadonlyArray<Difference>,
+      senders: new Set(replaced.map(({ name, node }) => node?.name ?? name)) as ReadonlySet<string>
+    }
   }
 )

@@ -33,13 +33,13 @@ const result = Groups.group(runs, [
 ], notReplayed)
 
 describe("the report of a proof", () => {
-  it("has the verdict first, then the cause with an example", () => {
+  it("has the verdict first, then the cause with both sides", () => {
     assert.strictEqual(
       ProofReport.text(result, false),
       `≠ 1 same; 2 lose \`email\` at 'Map contact'; 1 changes the order at 'Mail'
 
   'Map contact': email removed  (2 runs: 101, 103)
-    email removed in 101
+    email
     - "a@b.c"
     + nothing
     and 1 later node: 'Mail'

@@ -50,7 +50,7 @@ describe("Groups", () => {
         paths: ["email removed"],
         runs: 2,
         executions: ["101", "150"],
-        example: { execution: "101", path: "email removed", before: "a@b.c" },
+        values: [{ path: "email", before: "a@b.c" }],
         also: ["If", "Mail", "Log", "End"]
       }],
       ignored: [],

@@ -48,7 +48,7 @@ describe("a proof", () => {
         notReplayed: [],
         runs: 8,
         same: 8,
-        verdict: "8 same"
+        verdict: "8 same; 1 volatile value compared by shape"
       })
       assert.sameMembers(pathsOf(ignored), ["Map.at", "Map.day"])
       for (const { also, paths, why } of ignored) {
@@ -83,10 +83,13 @@ describe("a proof", () => {
           runs: running()
         })
       }
-      assert.match((yield* verdictOf("without email", "onReceived")).verdict, /; all send and answer the same$/)
+      assert.match(
+        (yield* verdictOf("without email", "onReceived")).verdict,
+        /; all send and answer the same; 1 volatile/
+      )
       for (const version of ["without email", "throws"] as const) {
         const { verdict } = yield* verdictOf(version, "lastNode")
-        assert.match(verdict, /; 3 runs would be called, send or answer differently$/)
+        assert.match(verdict, /; 3 callers get another answer/)
       }
     }))
 
@@ -124,7 +127,7 @@ describe("a proof", () => {
     return inMemory(function*() {
       const { groups, verdict } = yield* prove()
       assert.deepInclude(groups[0], { node: "Hook", paths: ["parameters.path"], runs: 2 })
-      assert.match(verdict, /2 runs would be called, send or answer differently$/)
+      assert.match(verdict, /; all would start differently; 1 volatile/)
     }, { seed: { workflows: [moved], executions: records("plain", 2) }, runs: running() })
   })
 
@@ -212,7 +215,10 @@ describe("a proof", () => {
       return inMemory(function*(api) {
         const { groups, notReplayed, verdict } = yield* prove()
         assert.deepStrictEqual([groups, notReplayed], [[], []])
-        assert.strictEqual(verdict, "2 same; trigger tested on a copy: 2 requests, same items")
+        assert.strictEqual(
+          verdict,
+          "2 same; 1 volatile value compared by shape; trigger tested on a copy: 2 requests, same items"
+        )
         assert.sameDeepMembers(bodies, [1, 2].flatMap((no) => [[1, { no }], [2, { no }]]))
         for (const { name, nodes } of copies) {
           const [hook, mark] = arr(nodes).map((each) => obj(each) ?? {})
@@ -224,7 +230,7 @@ describe("a proof", () => {
         assert.deepStrictEqual(yield* left(api), ["Orders"])
         for (const ignore of ["typeVersion", "'Hook'.typeVersion"]) {
           const proof = yield* prove({ ignore: [ignore] })
-          assert.deepInclude(proof, { verdict: "2 same", notReplayed: [] })
+          assert.deepInclude(proof, { verdict: "2 same; 1 volatile value compared by shape", notReplayed: [] })
         }
         assert.lengthOf(bodies, 4)
       }, { seed, runs })
@@ -236,9 +242,9 @@ describe("a proof", () => {
         assert.strictEqual(same, 0)
         assert.deepInclude(groups[0], { node: "Hook", runs: 2 })
         assert.sameMembers([...groups[0]?.paths ?? []], ["body removed", "raw added", "headers[\"x-shop\"] removed"])
-        assert.match(verdict, /^0 same; 2 .* at 'Hook'; 2 runs would be called, send or answer differently$/)
+        assert.match(verdict, /^0 same; 2 .* at 'Hook'; all would start differently; 1 volatile/)
         const ignored = yield* prove({ ignore: ["body", "'Hook'.raw", "headers"] })
-        assert.match(ignored.verdict, /^2 same; trigger tested on a copy/)
+        assert.match(ignored.verdict, /^2 same; 1 volatile value compared by shape; trigger tested on a copy/)
         assert.deepStrictEqual(yield* left(api), ["Orders"])
       }, {
         seed,
@@ -268,7 +274,10 @@ describe("a proof", () => {
           yield* inMemory(function*(api) {
             const { groups, notReplayed, verdict } = yield* prove()
             assert.deepStrictEqual(groups, [])
-            assert.strictEqual(verdict, "2 same; 1 change in no replay (notReplayed)")
+            assert.strictEqual(
+              verdict,
+              "2 same; 1 volatile value compared by shape; 1 change in no replay (notReplayed)"
+            )
             assert.match(notReplayed[0]?.why ?? "", /^typeVersion 2 → 1: a replay starts after the trigger/)
             assert.match(notReplayed[0]?.why ?? "", reason)
             assert.deepStrictEqual(yield* left(api), ["Orders"])

@@ -327,7 +327,7 @@ describe("RunComparison", () => {
       const other = "Contact 17 of a@b.c has no 'name' at 10:30"
       assert.deepStrictEqual(yield* kinds(failing(one), failing(other)), [["Map", "failed", one, other]])
       assert.deepStrictEqual(yield* kinds(fine, failing("no")), [["Map", "failed", undefined, "no"]])
-      assert.deepStrictEqual(yield* kinds(failing("no"), fine), [["Map", "succeeded", "no", undefined]])
+      assert.deepStrictEqual(yield* kinds(failing("no"), fine), [["Map", "succeeded", "no", {}]])
       // A node that is new failed.
       assert.deepStrictEqual(yield* kinds(fine, failing("no", "Fresh"), { nodes: ["Start"] }), [
         ["Fresh", "failed", undefined, "no"]
