@@ -353,7 +353,7 @@ const didRun = (execution: Execution.Execution, name: string): boolean =>
 const isOn = (node: Node | undefined): node is Node => node !== undefined && node.disabled !== true
 
 /** Nodes that send and that are new, gone, switched on or off, or of another type under the same name. */
-const replacedSenders = Effect.fnUntraced(function*({ nameThen, record, replay }: SentOptions) {
+const replacedSenders = Effect.fnUntraced(function*({ nameThen, pinned, record, replay }: SentOptions) {
   const starter = starterOf(record.execution)
   const formers = new Map(record.nodes.map((node) => [node.name, node]))
   const today = new Map(replay.nodes.map((node) => [nameThen(node.name), node]))
@@ -367,10 +367,13 @@ const replacedSenders = Effect.fnUntraced(function*({ nameThen, record, replay }
     return isSubject && isOther(former, node) && (ran || runs) ? [{ name, former, node, ran, runs }] : []
   })
   if (changed.length === 0) return []
-  const find = yield* findAll(changed.flatMap(({ former, node }) => [former, node].flatMap((each) => each?.type ?? [])))
+  const find = yield* findAll(changed.flatMap(({ former }) => former?.type ?? []))
   const parse = yield* JavaScript.parser
-  const isSender = (node: Node | undefined) => isOn(node) && sends(find(node.type), node, parse)
-  return changed.filter(({ former, node, ran, runs }) => ran && isSender(former) || runs && isSender(node))
+  return changed.filter(({ former, node, ran, runs }) =>
+    ran && isOn(former) && sends(find(former.type), former, parse) ||
+    // A call of a workflow that only computes runs in the replay.
+    runs && isOn(node) && (answers(node) || pinned.has(node.name))
+  )
 })
 
 /** Differences of `senders` that are new, gone or replaced, and of sub-nodes, at `sent.Model.parameters.model`. */

@@ -36,6 +36,7 @@ import { instance } from "./instance.ts"
 import { manyRuns } from "./manyRuns.ts"
 import { mapping } from "./mapping.ts"
 import { proving } from "./proving.ts"
+import { provingOthers } from "./provingOthers.ts"
 import { publishing } from "./publishing.ts"
 import { publishingVersions } from "./publishingVersions.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -675,6 +676,7 @@ export const suite = (version: string) => {
     fencing(it)
     sendingNothing(it)
     proving(it, { drafts })
+    provingOthers(it)
     retrying(it, v2)
     changingMany(it, v2)
     testingLeftovers(it)
