@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import type { Parse } from "../base/JavaScript.ts"
+import { obj, str } from "../base/Json.ts"
 import { fence } from "../catalogue/code/Fence.ts"
-import type * as NodeType from "../catalogue/types/NodeType.ts"
+import * as NodeType from "../catalogue/types/NodeType.ts"
 import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
@@ -63,23 +64,71 @@ const reader = (execution: Execution.Execution) => {
 
 type Reader = ReturnType<typeof reader>
 
+/** Way in which a node goes on after an error. */
+const onErrorOf = ({ continueOnFail, onError }: Node) =>
+  str(onError) ?? (continueOnFail === true ? "continueRegularOutput" : "stopWorkflow")
+
+const messageOf = (item: unknown) => {
+  const { error, message } = obj(obj(item)?.["json"]) ?? {}
+  return str(error) ?? str(obj(error)?.["message"]) ?? str(message) ?? "it failed"
+}
+
+/** Whether n8n takes an item for an error. */
+const isErrorItem = (item: unknown) => {
+  const json = obj(obj(item)?.["json"]) ?? {}
+  const keys = Object.keys(json).length
+  return obj(item)?.["error"] !== undefined || json["error"] !== undefined &&
+      (keys === 1 || keys === 2 && json["message"] !== undefined)
+}
+
+interface Outcome {
+  readonly outputs: ReadonlyArray<ReadonlyArray<unknown>>
+  readonly error?: string | undefined
+}
+
+/** Outcome of a run with another way to go on after errors; `main` is the number of outputs without that of errors. */
+const rerouted = ({ error, outputs }: Outcome, former: string, now: string, main: number): Outcome => {
+  if (former === now) return { outputs, error }
+  const isError = (item: unknown, output: number) =>
+    former === "continueErrorOutput" ? output === main : former === "continueRegularOutput" && isErrorItem(item)
+  const errors = error === undefined
+    ? outputs.flatMap((items, output) => items.filter((item) => isError(item, output)))
+    : [{ json: { error } }]
+  const [first] = errors
+  if (first === undefined) return { outputs, error }
+  if (now === "stopWorkflow") return { outputs: [], error: messageOf(first) }
+  const rest = Array.from(
+    { length: main },
+    (_, output) => (outputs[output] ?? []).filter((item) => !isError(item, output))
+  )
+  const [regular = [], ...others] = rest
+  return now === "continueErrorOutput"
+    ? { outputs: [...rest, errors] }
+    : { outputs: [[...regular, ...errors], ...others] }
+}
+
 const pinOf = (
   { outputs }: Reader,
   runs: ReadonlyArray<Execution.Run>,
   name: string,
-  repeatsFailures: boolean
+  /** Way to go on after errors then and now, if a failure is repeated. */
+  repeated: { readonly former: string; readonly now: string; readonly main: number } | undefined
 ): pins.Pin => {
   const isFailed = ({ error, outputs }: Execution.Run) =>
     error !== undefined && outputs.every(({ count }) => count === 0)
   const isEmpty = runs.every((run) => run.error !== undefined || run.outputs.length === 0)
-  if (isEmpty && !(repeatsFailures && runs.some(isFailed))) return pins.missing
+  if (isEmpty && !(repeated !== undefined && runs.some(isFailed))) return pins.missing
+  const outcomes = runs.map((run): Outcome => {
+    const own = outputs(name, run)
+    if (repeated === undefined) return { outputs: own }
+    const error = isFailed(run) ? Execution.errorDetail(run.error).message : undefined
+    return rerouted({ outputs: own, error }, repeated.former, repeated.now, repeated.main)
+  })
   return {
-    runs: runs.map((run) => outputs(name, run)),
+    runs: outcomes.map(({ outputs }) => outputs),
     repeats: false,
     isMissing: false,
-    ...(repeatsFailures
-      ? { errors: runs.map((run) => isFailed(run) ? Execution.errorDetail(run.error).message : undefined) }
-      : {})
+    ...(repeated === undefined ? {} : { errors: outcomes.map(({ error }) => error) })
   }
 }
 
@@ -212,6 +261,17 @@ export const of = Effect.fn("Replay.of")(function*(
       return each !== undefined && each.disabled !== true &&
         (reachesOutside(find(each.type), each, parse) || fence(each, parse) === undefined)
     })
+  const waysOf = (node: Node) => {
+    const now = onErrorOf(node)
+    const former = execution.workflow?.nodes.find(({ name }) => name === nameThen(node))
+    const type = find(node.type)
+    const outputs = type && NodeType.at(type, node.typeVersion ?? NodeType.defaultVersion(type))?.outputs
+    return {
+      now,
+      former: former === undefined ? now : onErrorOf(former),
+      main: Array.isArray(outputs) ? outputs.length : 1
+    }
+  }
   return {
     fenced: new Set(subject.nodes.flatMap(({ name }) => allRunning.has(name) ? [] : [name])),
     startNode: start?.name,
@@ -224,7 +284,7 @@ export const of = Effect.fn("Replay.of")(function*(
       const runsInside = request.inside.has(node.name) && runs.length === 0
       return allRunning.has(node.name) || runsInside || !isOutside(node)
         ? undefined
-        : pinOf(read, runs, nameThen(node), request.repeatsFailures)
+        : pinOf(read, runs, nameThen(node), request.repeatsFailures ? waysOf(node) : undefined)
     }
   } satisfies Pick<Options, "fenced" | "startNode" | "startItems" | "earlier" | "pinOf">
 })

@@ -78,6 +78,28 @@ describe("a replay", () => {
       assert.isUndefined(pinOf(asked, risky, "Risky"))
     }).pipe(Effect.provide(recorded)))
 
+  it.effect.each(
+    [
+      ["continueErrorOutput", [[[], ["error"]]], [undefined]],
+      ["continueRegularOutput", [[["error"]]], [undefined]],
+      ["stopWorkflow", [[]], ["failed"]]
+    ] as const
+  )(
+    "sends recorded errors the way of the changed version: %s",
+    ([onError, expected, errors]) =>
+      Effect.gen(function*() {
+        const risky = changed("contErr", "Risky", { ...sends, onError })
+        const pin = pinOf(yield* replay("contErr", { subject: risky, repeatsFailures: true }), risky, "Risky")
+        const kinds = pin?.runs.map((outputs) =>
+          outputs.map((items) =>
+            items.flatMap((item) => Object.keys(obj(obj(item)?.["json"]) ?? {}).filter((key) => key === "error"))
+          )
+        )
+        assert.deepStrictEqual(kinds, expected)
+        assert.deepStrictEqual(pin?.errors?.map((each) => each === undefined ? each : "failed"), errors)
+      }).pipe(Effect.provide(recorded))
+  )
+
   it.effect("pins what keeps state of earlier runs, and runs the sub-nodes of what it is asked to run", () =>
     Effect.gen(function*() {
       for (

@@ -7,6 +7,7 @@ import * as Reach from "../../catalogue/code/Reach.ts"
 import { findAll, type NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { isNote, parametersOf } from "../../n8n/model/Workflow.ts"
+import * as Answering from "../../workflow/Answering.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import { isCaller } from "../../workflow/References.ts"
 import * as Replay from "../Replay.ts"
@@ -143,6 +144,35 @@ export const isCompared =
       JsonPath.parse(path) ?? []
     )
 
+/** Differences of the items that a caller gets, at `answer`, where another node runs last than before. */
+const returnedDifferences = Effect.fnUntraced(function*(
+  record: Execution.Execution,
+  { result, subject }: Replays.Replayed,
+  nameThen: (name: string) => string,
+  options: Pick<RunComparison.Options, "ignore" | "redacts" | "unstable">
+) {
+  const start = subject.nodes.find(({ name }) => name === result.trigger)
+  const [then, now] = [Execution.lastToRun(record), Execution.lastToRun(result.execution)]
+  const isOther = then !== undefined && now !== undefined && nameThen(now) !== then &&
+    Execution.failure(record) === undefined && Execution.failure(result.execution) === undefined
+  if (start === undefined || !Answering.returnsLast(start) || !isOther) return []
+  const last = (execution: Execution.Execution, name: string): Execution.Execution => ({
+    ...execution,
+    runs: new Map([[now, (execution.runs.get(name) ?? []).slice(-1)]]),
+    segments: (slot, from) => execution.segments({ ...slot, node: name }, from),
+    items: (slot, offset, limit) => execution.items({ ...slot, node: name }, offset, limit)
+  })
+  const { differences } = yield* RunComparison.compare({
+    ...options,
+    record: last(record, then),
+    replay: last(result.execution, now),
+    nodes: [now],
+    nameThen: (name) => name,
+    pinned: new Set()
+  })
+  return differences.map((each) => ({ ...each, path: JsonPath.join("answer", each.path) }))
+})
+
 /** Compares an execution with a replay: outputs, and what nodes sent. */
 export const compare = Effect.fnUntraced(function*(
   then: Side,
@@ -182,6 +212,7 @@ export const compare = Effect.fnUntraced(function*(
   const more = [
     ...yield* sentDifferences(sending),
     ...unseen.differences,
+    ...yield* returnedDifferences(record, { result, subject }, nameThen, { ignore, unstable, redacts }),
     ...(comparesTrigger ? yield* triggerDifferences(sending) : [])
   ]
   const compared = [...differences, ...more].filter(isCompared(ignore, nameThen))

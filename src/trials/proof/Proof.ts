@@ -146,7 +146,12 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
       ...yield* unexercisedChanges(
         version,
         subject,
-        runs.map(({ names, record, replayed }) => ({ names, record, replay: replayed.result.execution }))
+        runs.map(({ names, record, replayed: { result } }) => ({
+          names,
+          record,
+          replay: result.execution,
+          pinned: new Set(result.pinned)
+        }))
       ),
       ...settings.unproven(version.settings, subject.settings, {
         failed: runs.filter(({ record }) => record.status === "error").length,

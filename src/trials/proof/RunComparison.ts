@@ -332,7 +332,7 @@ const endOf = (options: Options, known: ReadonlyArray<Difference>): Difference |
       note(into, at(after.node ?? ""), "failed", { after: messageOf(after.error) })
     }
   } else if (before !== undefined) {
-    if (!hasKind("succeeded") && !pinned.has(failedAt)) {
+    if (!hasKind("succeeded") && (!pinned.has(failedAt) || replay.runs.has(failedAt))) {
       note(into, at(failedAt), "succeeded", { before: messageOf(before.error) })
     }
   } else if (!isSameStatus(record.status, replay.status)) {

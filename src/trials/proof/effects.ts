@@ -48,7 +48,8 @@ const firstAnswer = (execution: Execution.Execution, nodes: ReadonlyArray<Node>)
   }).toSorted((a, b) => Execution.byOrder(a.run, b.run))[0]?.name
 
 /** Whether the caller of a trigger sees a difference of the last node's items. */
-const isReturned = (trigger: Node, { item = 0, kind }: Difference) => {
+const isReturned = (trigger: Node | undefined, { item = 0, kind }: Difference) => {
+  if (trigger === undefined) return false
   const data = parametersOf(trigger)["responseData"] ?? "firstEntryJson"
   // Only the first item is in the answer.
   const isOfFirst = Answering.responseMode(trigger) === "lastNode" && String(data).startsWith("firstEntry")
@@ -77,8 +78,9 @@ export const of = (
   const hasFailed = (execution: Execution.Execution) => Execution.failure(execution) !== undefined
   const answersOther = known.some((each) =>
     each.node !== trigger && (
+      /^answer\b/.test(each.path) && isReturned(start, each) ||
       answering.has(each.node) && (each.path.startsWith("sent") || isFlow(each)) ||
-      start !== undefined && last.includes(each.node) && !isEnd(each) && isReturned(start, each)
+      last.includes(each.node) && !isEnd(each) && isReturned(start, each)
     )
   ) ||
     ends &&

@@ -109,6 +109,8 @@ interface Run {
   readonly record: Execution.Execution
   readonly replay: Execution.Execution
   readonly names: ReadonlyMap<string, string>
+  /** Nodes that returned stored items instead of running. */
+  readonly pinned: ReadonlySet<string>
 }
 
 const onFailure = ["onError", "continueOnFail", "retryOnFail", "maxTries", "waitBetweenTries"]
@@ -179,8 +181,13 @@ export const unexercisedChanges = Effect.fnUntraced(function*(
         : [{ node: name, why: "changed, and no run reaches it" }]
     }
     const hasFailed = runs.some(({ record, replay }) =>
-      [record.runs.get(former.name), replay.runs.get(name)].some((all) => all?.some(({ error }) => error !== undefined))
+      [record.runs.get(former.name), replay.runs.get(name)].some((all) =>
+        all?.some(({ error }) => error !== undefined)
+      ) ||
+      former["onError"] === "continueErrorOutput" &&
+        usedOutputs(record.runs.get(former.name)).some((index) => index > 0)
     )
+    const isStored = runs.some(({ pinned }) => pinned.has(name))
     const used = new Set(
       runs.flatMap(({ record, replay }) => [
         ...usedOutputs(record.runs.get(former.name)),
@@ -196,6 +203,8 @@ export const unexercisedChanges = Effect.fnUntraced(function*(
     return [
       ...(failing.length > 0 && !hasFailed
         ? [{ node: name, why: `${failing.join(", ")} changed, and it failed in no run` }]
+        : hasFailed && isStored && failing.some((key) => key !== "onError" && key !== "continueOnFail")
+        ? [{ node: name, why: `${failing.join(", ")} changed, and a replay repeats its failure` }]
         : []),
       ...outputs.map((index) => ({ node: name, why: `links of output ${index} changed, and no run used it` }))
     ]

@@ -120,6 +120,26 @@ describe("a proof finds", () => {
     }))
 })
 
+describe("a caller that gets the last node's items", () => {
+  const last = { ...hook, parameters: { path: "orders", httpMethod: "POST", responseMode: "lastNode" } }
+  const value = (name: string, text: string) => node(name, "set", 3.4, { value: text })
+  const before = chained([last, map, value("End", "b")])
+
+  it.effect.each<readonly [string, N8nApi.Workflow, number]>([
+    ["other ones where the last node is gone", chained([last, map]), 0],
+    ["other ones where a new node changes them", chained([last, map, value("End", "b"), value("New", "c")]), 0],
+    ["the same where a new node passes them on", chained([last, map, value("End", "b"), node("New", "noOp")]), 2],
+    ["the same where another node makes them", chained([last, value("End", "b")]), 2]
+  ])("gets %s", ([, draft, expected]) =>
+    Effect.gen(function*() {
+      const { groups, same, verdict } = yield* proving(draft, before)
+      assert.strictEqual(same, expected)
+      if (expected > 0) return
+      assert.include(verdict, "2 callers get another answer")
+      assert.include(JSON.stringify(groups), "answer.value")
+    }))
+})
+
 describe("settings", () => {
   const at = (settings: Obj, value = "a") => chained([hook, { ...map, parameters: { value } }, ok], { settings })
 

@@ -17,7 +17,12 @@ const record = fromApi(document({
   End: [run(2, { main: [items({ a: 1 })] })]
 }))
 
-const runs = [{ record, replay: record, names: new Map([["Api", "Api"], ["End", "End"], ["Rare", "Rare"]]) }]
+const runs = [{
+  record,
+  replay: record,
+  names: new Map([["Api", "Api"], ["End", "End"], ["Rare", "Rare"]]),
+  pinned: new Set<string>()
+}]
 
 const changes = (more: Partial<typeof before> & { readonly connections?: object }) =>
   unexercisedChanges(before, { ...before, ...more } as typeof before, runs)
