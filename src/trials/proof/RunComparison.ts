@@ -19,6 +19,7 @@ import {
   fingerprintOfItem,
   fingerprintOfText,
   type Ignored,
+  isOwnId,
   type Kind,
   mix,
   pairs,
@@ -161,6 +162,7 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
   // Pairs of the same item, whose volatile values differ, and pairs of different ones.
   const [own, others] = [tally(), tally()]
   let pending = 0
+  const isOwn = isOwnId(options.record.id, options.replay.id)
   const moved = { item: -1, count: 0, digest: 0 }
   const sums: Array<readonly [number, number]> = []
   for (let output = 0; output < outputs; output++) {
@@ -168,7 +170,7 @@ const comparePairs = Effect.fnUntraced(function*(into: Collector, runs: Runs, ou
     const left = segmentsOf(options.record, options.nameThen(node), record, output)
     for (const pair of pairs(left, segmentsOf(options.replay, node, replay, output))) {
       if (++pending % yieldEvery === 0) yield* Effect.yieldNow
-      const changes = differencesOf(pair, ignore, options.redacts)
+      const changes = differencesOf(pair, ignore, options.redacts, isOwn)
       if (changes.length === 0) continue
       const [{ stored: old }, { index, stored }] = pair
       const [one, other] = [fingerprintOfItem(old, unstable), fingerprintOfItem(stored, unstable)]

@@ -141,17 +141,33 @@ export const fingerprintOfItem = (stored: unknown, ignore: ReadonlyArray<JsonPat
       : (sum + mix(fingerprintOfText(prefix) ^ fingerprint(value, rest))) | 0
   }, 0)
 
-/** Differences of a pair by path, without the paths to ignore. */
+/**
+ * Returns whether a change is only that each run names its own execution, as `$execution.id` does: the texts are the same
+ * without the ids of the executions.
+ */
+export const isOwnId = (before: string, after: string) => {
+  const text = (value: unknown) => typeof value === "string" || typeof value === "number" ? String(value) : undefined
+  const without = (value: unknown, id: string) =>
+    text(value)?.replaceAll(new RegExp(String.raw`(?<!\d)${id}(?!\d)`, "g"), "\0")
+  return ({ after: now, before: then, kind }: Pick<ItemDifferences.Change, "after" | "before" | "kind">): boolean => {
+    const isNamed = kind === "altered" && text(then)?.includes(before) === true
+    return isNamed && /^\d+$/.test(before) && /^\d+$/.test(after) &&
+      without(then, before) === without(now, after)
+  }
+}
+
+/** Differences of a pair by path, without the paths to ignore and without changes that `isSame` takes for none. */
 export const differencesOf = (
   [before, after]: readonly [Place, Place],
   ignore: ReadonlyArray<JsonPath.Path>,
-  redacts: boolean
+  redacts: boolean,
+  isSame: (change: ItemDifferences.Change) => boolean = () => false
 ): ReadonlyArray<ItemDifferences.Change> => {
   const [left, right] = [new Map(parts(before.stored)), new Map(parts(after.stored))]
   const all = [...(left.size < right.size ? right : left).keys()].flatMap((prefix) => {
     const whole = (of: typeof left, { redactor }: Place) =>
       Redact.whole(of.get(prefix), (value) => redacts ? redactor()(value) : value)
-    return ItemDifferences.changes(whole(left, before), whole(right, after), prefix)
+    return ItemDifferences.changes(whole(left, before), whole(right, after), prefix).filter((each) => !isSame(each))
   })
   return ignore.length === 0 ? all : all.filter(({ path }) => !JsonPath.covers(ignore, JsonPath.parse(path) ?? []))
 }

@@ -23,7 +23,7 @@ import * as Upgrade from "../../workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import { starterOf } from "../Replay.ts"
 import * as Sent from "../Sent.ts"
-import { type Difference, fingerprintOfText, type Ignored, tally } from "./differences.ts"
+import { type Difference, fingerprintOfText, type Ignored, isOwnId, tally } from "./differences.ts"
 import type * as Groups from "./Groups.ts"
 
 interface EarlierVersion {
@@ -252,6 +252,7 @@ export const sentDifferences = Effect.fnUntraced(function*(options: SentOptions)
   if (pairs.length === 0) return []
   const find = yield* findAll(pairs.flatMap(({ former, node }) => [node.type, former.type]))
   const all: Array<Difference> = []
+  const isOwn = isOwnId(record.execution.id, replay.execution.id)
   for (const { former, node } of pairs) {
     const [before, after] = [record.execution.runs.get(former.name) ?? [], replay.execution.runs.get(node.name) ?? []]
     const into = tally()
@@ -271,7 +272,7 @@ export const sentDifferences = Effect.fnUntraced(function*(options: SentOptions)
       for (
         const { changes, item } of yield* Sent.differences(sender(record, former, runThen), sender(replay, node, run))
       ) {
-        const changed = changes.map((change) => ({
+        const changed = changes.filter((change) => !isOwn(change)).map((change) => ({
           ...change,
           path: JsonPath.join("sent", change.path),
           own: change.path
@@ -347,7 +348,10 @@ export const triggerDifferences = Effect.fnUntraced(function*(options: SentOptio
   const { compare, into } = comparer(options.redacts)
   const { former, node } = trigger
   const find = yield* findAll([former.type, node.type])
-  const settings = (each: Node) => settingsOf([each], find, () => node.name)[node.name]
+  const settings = (each: Node) => ({
+    ...settingsOf([each], find, () => node.name)[node.name],
+    ...(each.disabled === true ? { disabled: true } : {})
+  })
   compare(node.name, settings(former), settings(node), "")
   return into.values()
 })

@@ -31,6 +31,7 @@ let count = 0
 
 /** Runs all nodes of a chain; a Set node returns its value, which `$workflow` and `now` complete. */
 const run = (workflow: N8nApi.Workflow, hours = ""): N8nApi.NewExecution => {
+  const id = String(5_000 + count++)
   const items: { [name: string]: ReadonlyArray<Obj> } = {}
   let last: ReadonlyArray<Obj> = [{ body: { no: 1 } }]
   for (const each of arr(workflow["nodes"]).map(obj)) {
@@ -39,12 +40,15 @@ const run = (workflow: N8nApi.Workflow, hours = ""): N8nApi.NewExecution => {
     if (fails === true) return failedExecution({ workflow, items, node: String(name), message: "no email" })
     if (type === "n8n-nodes-base.set" && disabled !== true) {
       const text = String(value).replace("$workflow.name", workflow.name).replace("$workflow.id", workflow.id)
-        .replace("$now", `2026-01-01T00:00:${String(10 + count++ % 50)}Z`).replace("$hour", hours)
+        .replace("$now", `2026-01-01T00:00:${String(10 + count++ % 50)}Z`).replace("$hour", hours).replace(
+          "$execution.id",
+          id
+        )
       last = [{ value: text }]
     }
     items[String(name)] = last
   }
-  return succeededExecution({ workflow, items })
+  return succeededExecution({ id, workflow, items })
 }
 
 const hourOf = (workflow: N8nApi.Workflow) => String(obj(workflow["settings"])?.["timezone"] ?? "UTC")
@@ -185,6 +189,31 @@ it.effect("a workflow that reads its own name and id is the same on a copy", () 
       before: "Run of Orders / w1",
       after: "Run of Orders"
     })
+  }))
+
+it.effect("a run that names its own execution is the same, and one that names another is not", () =>
+  Effect.gen(function*() {
+    const named = (value: string) => chained([hook, { ...map, parameters: { value } }, ok])
+    const of = (value: string) => ({
+      seed: {
+        workflows: [named(value)],
+        executions: [101, 102].map((id) =>
+          ({ ...recorded(named(`Run ${id}.`), 1)[0], id: String(id) }) as N8nApi.NewExecution
+        )
+      },
+      runs
+    })
+    const proof = function*() {
+      return yield* prove()
+    }
+    assert.deepInclude(yield* inMemory(proof, of("Run $execution.id.")), { same: 2, verdict: "2 same" })
+    assert.deepInclude(yield* inMemory(proof, of("Run 7.")), { same: 0 })
+  }))
+
+it.effect("a disabled trigger is a difference", () =>
+  Effect.gen(function*() {
+    const { verdict } = yield* proving(chained([{ ...hook, disabled: true }, map, ok]), before)
+    assert.match(verdict, /^0 same; 2 gain `disabled` at 'Hook'; all would start differently/)
   }))
 
 it.effect("a volatile value that becomes a constant is a difference, another time is not", () =>
