@@ -1,16 +1,13 @@
-/** Cases of a workflow, run one after the other, and compared with what another version does. */
+/** Cases of a workflow, run one after the other, and compared with another version or a recorded execution. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Batch from "../base/Batch.ts"
-import type * as Errors from "../base/Errors.ts"
-import type { WebhookAnswer } from "../n8n/N8nClient.ts"
-import type { ObserveOptions } from "./executionWatch.ts"
-import * as Comparison from "./proof/Comparison.ts"
-import * as Groups from "./proof/Groups.ts"
-import * as Volatility from "./proof/Volatility.ts"
+import * as Errors from "../base/Errors.ts"
+import * as caseComparison from "./caseComparison.ts"
 import * as Replays from "./Replays.ts"
-import * as TestBench from "./TestBench.ts"
+import type * as TestBench from "./TestBench.ts"
 import { byNameOrId } from "./TestCopy.ts"
+import * as WorkflowTesting from "./WorkflowTesting.ts"
 
 export const maxCases = 20
 
@@ -19,22 +16,21 @@ export interface NamedCase extends TestBench.Case {
   readonly name?: string | undefined
 }
 
-export interface Options extends ObserveOptions {
+export interface Options extends WorkflowTesting.OpenOptions {
   readonly cases: ReadonlyArray<NamedCase>
-  /** Reference to another version that runs the same cases. */
+  /** Reference to another version that runs the same cases, or the id of an execution. */
   readonly against?: string | undefined
   readonly redacts: boolean
 }
 
-/** Result of a case; `differences` from the other version in words. */
+/** Result of a case, and its comparison, or the reason why the other version could not run it. */
 export interface Outcome {
   readonly name: string
   readonly result: Result.Result<TestBench.TestResult, Errors.N8nError>
-  readonly differences?: ReadonlyArray<string>
+  readonly comparison?: Result.Result<caseComparison.Comparison, Errors.N8nError>
 }
 
-const bodyOf = (answer: WebhookAnswer | undefined) =>
-  answer === undefined ? undefined : `${answer.status} ${answer.headers["content-type"] ?? ""} ${answer.text}`
+const isExecution = (reference: string) => /^\d+$/.test(reference)
 
 const reachedOutside = ({ execution, notRun, outside, pinned }: TestBench.TestResult) =>
   outside.some(({ node: { name } }) => execution.runs.has(name) && !pinned.includes(name) && !notRun.includes(name))
@@ -48,41 +44,11 @@ const namesOf = (cases: ReadonlyArray<NamedCase>): ReadonlyArray<string> => {
   return [...names]
 }
 
-/** Differences of a case in words, without values that differ from run to run. */
-const differencesOf = Effect.fnUntraced(function*(
-  [bench, result]: readonly [TestBench.Bench, TestBench.TestResult],
-  [other, otherResult]: readonly [TestBench.Bench, TestBench.TestResult],
-  again: Effect.Effect<
-    Result.Result<TestBench.TestResult, Errors.N8nError>,
-    never,
-    Effect.Services<ReturnType<TestBench.Bench["run"]>>
-  >,
-  redacts: boolean
-) {
-  const comparison = { ignore: [], redacts }
-  const { connections, nodes } = other.subject
-  const side = { execution: otherResult.execution, nodes, connections }
-  const { differences, order } = yield* Comparison.compare(side, { subject: bench.subject, result }, comparison)
-  // Only what sent nothing is repeated.
-  const repeated = differences.length === 0 || reachedOutside(otherResult)
-    ? undefined
-    : Result.getOrUndefined(yield* again)
-  const second = repeated &&
-    (yield* Comparison.compare(side, { subject: other.subject, result: repeated }, comparison)).differences
-  const { real } = Volatility.judge(Volatility.empty, differences, second && { first: [], second })
-  const { groups } = Groups.group([{ execution: result.execution.id, order, differences: real }], [], [])
-  const isAnsweredAlike = bodyOf(result.response) === bodyOf(otherResult.response) || real.length > 0
-  return [
-    ...groups.map(({ node, paths }) => `${node}: ${paths.join(", ")}`),
-    ...(isAnsweredAlike ? [] : ["the response"])
-  ]
-})
-
 /** Case without pins of nodes that only the other version has. */
 const ofVersion = (
   input: TestBench.Case,
-  { subject: { nodes } }: TestBench.Bench,
-  other: TestBench.Bench | undefined
+  { subject: { nodes } }: WorkflowTesting.Opened,
+  other: WorkflowTesting.Opened | undefined
 ): TestBench.Case => {
   const isPinnable = (name: string) =>
     byNameOrId(nodes, name) !== undefined || other === undefined || byNameOrId(other.subject.nodes, name) === undefined
@@ -93,25 +59,53 @@ const ofVersion = (
 
 /** Runs cases; one that fails does not end the others. `left` is the number of those for which there was no time. */
 export const run = Effect.fn("CaseSet.run")(function*(reference: string, options: Options) {
-  const { against, redacts } = options
-  const bench = yield* TestBench.open(reference, options)
-  const other = against === undefined ? undefined : yield* TestBench.open(against, options)
+  const { against, mode, redacts } = options
+  const hasRecord = against !== undefined && isExecution(against)
+  if (mode === "live" && against !== undefined && !hasRecord) {
+    const reason = "A live test is compared with a recorded execution, not with another version"
+    return yield* Errors.invalid(
+      "against",
+      reason,
+      "Nothing ran. Set against to an execution's id, or mode to 'copy', which runs both versions."
+    )
+  }
+  const record = hasRecord ? yield* caseComparison.recorded(against) : undefined
+  const opened = yield* WorkflowTesting.open(reference, options.cases, options)
+  const other = against === undefined || hasRecord
+    ? undefined
+    : yield* WorkflowTesting.open(against, options.cases, options)
   const names = namesOf(options.cases)
   const cases = options.cases.map(({ name: _, ...input }, index) => ({ name: names[index] ?? "", input }))
   const one = Effect.fnUntraced(function*({ input, name }: typeof cases[number]): Effect.fn.Return<
     Outcome,
     Errors.N8nError,
-    Effect.Services<ReturnType<TestBench.Bench["run"]>>
+    Effect.Services<ReturnType<WorkflowTesting.Opened["run"]>>
   > {
-    const result = yield* Effect.result(bench.run(ofVersion(input, bench, other)))
-    if (other === undefined) return { name, result }
-    const rerun = Effect.result(other.run(ofVersion(input, other, bench)))
-    const otherResult = yield* rerun
-    if (Result.isFailure(result)) return { name, result }
-    const differences = Result.isFailure(otherResult)
-      ? [`'${against}' could not run it: ${otherResult.failure.message}`]
-      : yield* differencesOf([bench, result.success], [other, otherResult.success], rerun, redacts)
-    return { name, result, differences }
+    const replayed = (side: WorkflowTesting.Opened, rest: WorkflowTesting.Opened | undefined) =>
+      Effect.map(
+        Effect.result(side.run(ofVersion(input, side, rest))),
+        Result.map((result): Replays.Replayed => ({ subject: side.subject, result }))
+      )
+    const now = yield* replayed(opened, other)
+    const result = Result.map(now, ({ result }) => result)
+    const then = other && (yield* replayed(other, opened))
+    if (Result.isFailure(now) || then === undefined && record === undefined) return { name, result }
+    if (then !== undefined && Result.isFailure(then)) return { name, result, comparison: Result.fail(then.failure) }
+    const before = then === undefined ? record : caseComparison.sideOf(then.success)
+    if (before === undefined) return { name, result }
+    // Only what sent nothing is repeated.
+    const isRepeatable = mode === "copy" && !reachedOutside((then === undefined ? now : then).success.result)
+    const comparison = yield* caseComparison.compare(before, now.success, {
+      again: !isRepeatable
+        ? Effect.undefined
+        : Effect.map(
+          other === undefined ? replayed(opened, undefined) : replayed(other, opened),
+          Result.getOrUndefined
+        ),
+      isSame: other !== undefined,
+      redacts
+    })
+    return { name, result, comparison: Result.succeed(comparison) }
   })
   const { done, fault, left } = yield* Batch.run(cases, {
     ...Replays.pace,

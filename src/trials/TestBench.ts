@@ -76,6 +76,8 @@ export interface Workbench {
 /** Result of a test. */
 export interface TestResult {
   readonly workflow: { readonly id: string; readonly name: string }
+  /** Version of the workflow that ran, or that was copied, where n8n has versions. */
+  readonly version?: string | undefined
   /** Execution without the nodes added to the copy. */
   readonly execution: Execution.Execution
   /** Trigger whose items started the test; absent if it started at another node, which ran. */
@@ -344,6 +346,7 @@ export const of = Effect.fn("TestBench.of")(
       yield* (yield* CallContext).progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
       return {
         workflow: { id: reference, name: subject.name },
+        version: sourceId === undefined ? undefined : str(obj(subject)?.["versionId"]),
         execution: Execution.withTexts(Execution.without(execution, copy.addedNodes, copy.start), original),
         trigger: subject.nodes.some((node) => node.name === copy.start && isTrigger(node)) ? copy.start : undefined,
         pinned: copy.pinned,

@@ -5,7 +5,6 @@
  * The copy is always deleted together with its execution, which stays readable through `Executions`.
  */
 import * as Effect from "effect/Effect"
-import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
@@ -13,57 +12,93 @@ import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
 import { outsideOf } from "./outside.ts"
 import * as TestBench from "./TestBench.ts"
+import type * as TestCopy from "./TestCopy.ts"
 
 export type { Outside } from "./outside.ts"
 export type { Pins, TestResult } from "./TestBench.ts"
 
-/** Options of a test. */
-export interface Options extends Omit<TestBench.Case, "rows">, executionWatch.ObserveOptions {
+/** Time limit of tests, and whether they run a copy. */
+export interface OpenOptions extends executionWatch.ObserveOptions {
   readonly mode: "copy" | "live"
 }
 
-const runCopy = Effect.fnUntraced(
-  function*(workflowId: string, options: Options) {
-    const bench = yield* TestBench.open(workflowId, Struct.pick(options, ["timeout", "grantsTimeout"]))
-    return yield* bench.run(Struct.omit(options, ["timeout", "grantsTimeout", "mode"]))
-  },
-  Effect.scoped
+/** Options of a test. */
+export interface Options extends Omit<TestBench.Case, "rows">, OpenOptions {}
+
+/** Refuses what has no effect on a live workflow. */
+const checkLive = (cases: ReadonlyArray<TestBench.Case>) => {
+  const field = (["pins", "replay", "endNode"] as const).find((field) =>
+    cases.some((each) => each[field] !== undefined)
+  )
+  return field === undefined
+    ? Effect.void
+    : Errors.invalid(
+      field,
+      `${field} has no effect on a live workflow, which takes testData`,
+      `Nothing ran. Leave out ${field}, or set mode to 'copy', which accepts it.`
+    )
+}
+
+const openLive = Effect.fnUntraced(
+  function*(workflowId: string, cases: ReadonlyArray<TestBench.Case>, options: executionWatch.ObserveOptions) {
+    yield* checkLive(cases)
+    const opened = yield* live.open(workflowId, cases[0]?.startNode)
+    for (const { testData } of cases) yield* live.requestOf(opened, testData)
+    const { id, node, subject } = opened
+    const executions = yield* Executions
+    const lookups = yield* NodeLookups.make(subject.nodes.map(({ type }) => type))
+    const outside = yield* outsideOf(subject.nodes, lookups)
+    const run = Effect.fnUntraced(function*({ testData }: TestBench.Case) {
+      const { call, find, path } = yield* live.target(opened, testData, options.timeout)
+      const { answer, execution, timedOut, timeout } = yield* executionWatch.observe(options, {
+        // It can be identified for certain only once it has ended.
+        searchTimeout: options.timeout,
+        call: executionWatch.callWebhook(path, call),
+        find: () => find,
+        nodeCount: subject.nodes.length,
+        added: 0,
+        read: executions.get
+      })
+      return {
+        workflow: { id, name: subject.name },
+        version: execution.version,
+        execution,
+        trigger: node.name,
+        pinned: [],
+        notRun: [],
+        shortOfRuns: [],
+        upgraded: [],
+        repairs: [],
+        timedOut,
+        timeout,
+        response: answer,
+        outside
+      } satisfies TestBench.TestResult
+    })
+    return { subject, run }
+  }
 )
 
-const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options) {
-  for (const field of ["pins", "replay", "endNode"] as const) {
-    if (options[field] === undefined) continue
-    const reason = `${field} has no effect on a live workflow`
-    return yield* Errors.invalid(field, reason, "Nothing ran. mode: 'copy' accepts it.")
+/** Workflow that runs any number of cases. */
+export interface Opened extends Pick<TestBench.Bench, "run"> {
+  readonly subject: TestCopy.Subject
+}
+
+/** Opens a workflow for these cases; nothing runs if one of them cannot. */
+export const open = Effect.fn("WorkflowTesting.open")(
+  function*(workflowId: string, cases: ReadonlyArray<TestBench.Case>, { mode, ...options }: OpenOptions) {
+    const opened: Opened = mode === "live"
+      ? yield* openLive(workflowId, cases, options)
+      : yield* TestBench.open(workflowId, options)
+    return opened
   }
-  const executions = yield* Executions
-  const target = yield* live.target(workflowId, options)
-  const { answer, execution, timedOut, timeout } = yield* executionWatch.observe(options, {
-    // It can be identified for certain only once it has ended.
-    searchTimeout: options.timeout,
-    call: executionWatch.callWebhook(target.path, target.call),
-    find: () => target.find,
-    nodeCount: target.nodes.length,
-    added: 0,
-    read: executions.get
-  })
-  return {
-    workflow: { id: target.id, name: target.name },
-    execution,
-    trigger: target.node.name,
-    pinned: [],
-    notRun: [],
-    shortOfRuns: [],
-    upgraded: [],
-    repairs: [],
-    timedOut,
-    timeout,
-    response: answer,
-    outside: yield* outsideOf(target.nodes, yield* NodeLookups.make(target.nodes.map(({ type }) => type)))
-  } satisfies TestBench.TestResult
-})
+)
 
 /** Runs a workflow until its execution has ended or waits, or the timeout has passed. */
-export const run = Effect.fn("WorkflowTesting.run")((workflowId: string, options: Options) =>
-  options.mode === "live" ? runLive(workflowId, options) : runCopy(workflowId, options)
+export const run = Effect.fn("WorkflowTesting.run")(
+  function*(workflowId: string, { grantsTimeout, mode, timeout, ...input }: Options) {
+    const { run } = yield* open(workflowId, [input], { grantsTimeout, mode, timeout })
+    return yield* run(input)
+  },
+  Effect.scoped
 )

@@ -36,11 +36,8 @@ export const pathOf = (node: Workflow.Node, params: { readonly [name: string]: u
     .join("/")
 }
 
-/** Webhook call of a live test, and the search for its execution. */
-export const target = Effect.fnUntraced(function*(
-  workflowId: string,
-  options: { readonly testData?: unknown; readonly startNode?: string | undefined; readonly timeout: number }
-) {
+/** Opens the published version of a workflow, and the Webhook node that calls start. */
+export const open = Effect.fnUntraced(function*(workflowId: string, startNode: string | undefined) {
   const n8n = yield* N8nClient
   const { place, version } = Reference.parse(workflowId)
   if (version !== undefined && version !== Reference.published) {
@@ -51,7 +48,6 @@ export const target = Effect.fnUntraced(function*(
   if (!workflow.active) {
     return yield* refuse(`'${Visible.label(workflow.name)}' is not published: it has no live webhook`, "mode")
   }
-  const { startNode, testData, timeout } = options
   const nodes = publishedNodes(workflow)
   yield* WriteGuard.use(({ checkTest }) => checkTest(nodes))
   const node = nodes.find((node) =>
@@ -60,28 +56,39 @@ export const target = Effect.fnUntraced(function*(
   if (node === undefined) {
     return yield* refuse(`'${Visible.label(workflow.name)}' is not started by a Webhook node`, "mode")
   }
-  if (Array.isArray(testData) && testData.length > 1) {
-    return yield* refuse("A live webhook takes one request, not several", "testData")
-  }
   const method = TriggerItems.methodOf(node)
   if (!methods.has(method)) {
     return yield* refuse(`'${Visible.label(node.name)}' has a method that cannot be called: '${method}'`, "mode")
   }
-  const { body, headers, params, query } = TriggerItems.request(
-    method,
-    Array.isArray(testData) ? testData[0] : testData
-  )
-  const path = pathOf(node, params)
-  if (path === undefined) {
-    return yield* refuse(`An expression computes the path of '${Visible.label(node.name)}'`, "mode")
-  }
-  const token = randomUUID()
-  const texts = (values: object) =>
-    Object.fromEntries(
-      Object.entries(values).map(([key, value]) =>
-        [key, typeof value === "string" ? value : JSON.stringify(value)] as const
-      )
+  return { subject: { ...Workflow.running(workflow) ?? workflow, nodes }, id: place.id, node, method }
+})
+
+export type Live = Effect.Success<ReturnType<typeof open>>
+
+const texts = (values: object) =>
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) =>
+      [key, typeof value === "string" ? value : JSON.stringify(value)] as const
     )
+  )
+
+/** Request that test data stand for. */
+export const requestOf = Effect.fnUntraced(function*({ method, node }: Live, testData: unknown) {
+  if (Array.isArray(testData) && testData.length > 1) {
+    return yield* refuse("A live webhook takes one request, not several", "testData")
+  }
+  const { params, ...request } = TriggerItems.request(method, Array.isArray(testData) ? testData[0] : testData)
+  const path = pathOf(node, params)
+  return path === undefined
+    ? yield* refuse(`An expression computes the path of '${Visible.label(node.name)}'`, "mode")
+    : { path, ...request }
+})
+
+/** Webhook call of a live test, and the search for its execution. */
+export const target = Effect.fnUntraced(function*(live: Live, testData: unknown, timeout: number) {
+  const { id, method, node } = live
+  const { body, headers, path, query } = yield* requestOf(live, testData)
+  const token = randomUUID()
   const call: WebhookCall = {
     method: method as WebhookCall["method"],
     query: texts(query),
@@ -89,7 +96,7 @@ export const target = Effect.fnUntraced(function*(
     ...(method === "GET" || method === "HEAD" || body === undefined ? {} : { body }),
     seconds: timeout / 1000 + 30
   }
-  const runs = yield* executionWatch.newRuns(place.id, (execution) => {
+  const runs = yield* executionWatch.newRuns(id, (execution) => {
     const slot = { node: node.name, run: 0, side: "output", port: { type: "main", index: 0 } } as const
     const [item] = Execution.slice(execution, [{ count: 1, slot }], 0, 1)
     return obj(obj(item?.json)?.["headers"])?.[marker] === token
@@ -98,5 +105,5 @@ export const target = Effect.fnUntraced(function*(
     const own = [...runs.settled].find(([, { value }]) => value)
     return own === undefined ? { candidates: [...runs.pending] } : { id: own[0] }
   })
-  return { id: place.id, name: workflow.name, node, path, call, find, nodes }
+  return { path, call, find }
 })

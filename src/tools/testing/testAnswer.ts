@@ -3,13 +3,13 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as Arguments from "../../answer/Arguments.ts"
+import * as Hash from "../../base/Hash.ts"
 import { defined, equals, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
-import * as Sending from "../../catalogue/parameters/Sending.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { checkNode } from "../../executions/Executions.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
@@ -17,7 +17,8 @@ import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import * as Sent from "../../trials/Sent.ts"
+import type { WebhookAnswer } from "../../n8n/N8nClient.ts"
+import * as Requests from "../../trials/Requests.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
 import type * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
@@ -30,6 +31,8 @@ export const fields = {
   status: Schema.String,
   /** Milliseconds. */
   executionTime: Schema.optionalKey(Schema.Finite),
+  /** Version of the workflow that ran (n8n 2). */
+  version: Schema.optionalKey(Schema.String),
   /** Output of the last node, or the items that `show` selects; absent for several cases, which have their own. */
   data: Schema.optionalKey(Schema.Struct({
     node: Schema.optionalKey(Schema.String),
@@ -41,15 +44,23 @@ export const fields = {
     items: Schema.Array(Item),
     note: Schema.optionalKey(Schema.String)
   })),
-  /** Entries `{node, pinned?, to, items, values}` for nodes that reach outside; pinned ones would have sent these. */
+  /**
+   * Requests `{node, pinned?, to, items, values?, unresolved?}` of nodes that reach outside, by address, over all runs;
+   * pinned ones would have sent these. `items` is their number; `values` is a list where they have several.
+   */
   sent: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
-  /** Response to the caller, if any; `bodyIs` names the items that already show its body. */
+  /**
+   * Response to the caller, if any; `bodyIs` names the items that already show its body. A long body has its length in
+   * `bytes` and a `digest` (the beginning of its SHA-256), by which answers can be compared although they are cut.
+   */
   response: Schema.optionalKey(
     Schema.Struct({
       status: Schema.Int,
       headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
       body: Schema.optionalKey(Schema.String),
-      bodyIs: Schema.optionalKey(Schema.String)
+      bodyIs: Schema.optionalKey(Schema.String),
+      bytes: Schema.optionalKey(Schema.Int),
+      digest: Schema.optionalKey(Schema.String)
     })
   ),
   hint: Schema.optionalKey(Schema.String),
@@ -191,51 +202,37 @@ const select = Effect.fnUntraced(function*(
 export const parseJson = (data: unknown): unknown =>
   typeof data === "string" && /^\s*[[{]/.test(data) ? Arguments.parseJson(data) : data
 
+/** Characters of a body that an answer certainly shows. */
+const certainlyShown = 400
+
+/** Status and headers of a response, with the size of a body that may be cut. */
+const headOf = ({ headers, status, text }: WebhookAnswer) =>
+  defined({
+    status,
+    headers: Object.keys(headers).length === 0 ? undefined : headers,
+    ...(text.length > certainlyShown
+      ? { bytes: Buffer.byteLength(text), digest: Hash.sha256(text).slice(0, 12) }
+      : {})
+  })
+
+/** Response to a caller. */
+export const responseOf = (response: WebhookAnswer) => ({ ...headOf(response), body: response.text })
+
 /** Response to the caller, whose body is omitted if the items already show it. */
-const responseOf = (
-  { response }: WorkflowTesting.TestResult,
+const besideItems = (
+  response: WebhookAnswer,
   { items }: { readonly items: ReadonlyArray<Execution.Item> },
   total: number | undefined
 ) => {
-  if (response === undefined) return undefined
-  const { headers, status, text } = response
-  const body = parseJson(text)
+  const body = parseJson(response.text)
   const json = items.map((item) => item.json)
-  const head = defined({ status, headers: Object.keys(headers).length === 0 ? undefined : headers })
   const isAll = Array.isArray(body) && body.length === (total ?? json.length) &&
     equals(body.slice(0, json.length), json)
-  if (isAll) return { ...head, bodyIs: "data.items" }
+  if (isAll) return { ...headOf(response), bodyIs: "data.items" }
   return json.length > 0 && equals(body, json[0])
-    ? { ...head, bodyIs: "data.items[0].json" }
-    : { ...head, body: text }
+    ? { ...headOf(response), bodyIs: "data.items[0].json" }
+    : responseOf(response)
 }
-
-/** Addresses and values that nodes sent outside in their last runs. */
-const sentBy = Effect.fnUntraced(
-  function*({ execution, outside, pinned }: WorkflowTesting.TestResult, redacts: boolean) {
-    const senders = outside.filter(({ node }) => execution.runs.has(node.name))
-    return yield* Effect.forEach(senders, ({ node, type }) =>
-      Effect.gen(function*() {
-        const runs = execution.runs.get(node.name) ?? []
-        const run = runs.at(-1)
-        if (run === undefined) return {}
-        const sending = Sending.of(type, node)
-        const [first] = yield* Sent.of(execution, { node, run, sending, limit: 1, redacts, isCopy: true })
-        const items = runs.reduce((sum, run) => sum + Sent.count(execution, { node, run, sending }), 0)
-        const isPlain = first === undefined || Object.keys(first.values).length === 0
-        return defined({
-          node: node.name,
-          pinned: pinned.includes(node.name) || undefined,
-          to: first?.address,
-          items,
-          values: isPlain ? undefined : first.values as Schema.Json,
-          unresolved: first === undefined || first.unresolved.length === 0
-            ? undefined
-            : first.unresolved.map(({ path, reason }) => `${path}: ${reason}`)
-        })
-      }))
-  }
-)
 
 const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
   if (notRun.length > 0) {
@@ -269,7 +266,7 @@ export const read = Effect.fnUntraced(function*(
   const output = show === undefined
     ? lastOutput(execution, namesOf)
     : yield* select(execution, show, { namesOf, redacts })
-  return { result, namesOf, output, sent: yield* sentBy(result, redacts) }
+  return { result, namesOf, output, sent: yield* Requests.byAddress(result, redacts) }
 })
 
 export type Read = Effect.Success<ReturnType<typeof read>>
@@ -281,9 +278,10 @@ export const summarize = ({ output: { data, total }, result, sent }: Read) => {
     executionId: execution.id,
     status: execution.status,
     executionTime: execution.duration,
+    version: result.version,
     data: { ...data, items: data.items.map(ItemView.withoutNoise) },
-    sent: sent.length === 0 ? undefined : sent,
-    response: responseOf(result, data, total),
+    sent: sent.length === 0 ? undefined : sent as ReadonlyArray<Requests.Row & { readonly [key: string]: Schema.Json }>,
+    response: result.response && besideItems(result.response, data, total),
     hint: ItemView.joinNotes([
       endOf(result),
       TestCopies.upgradeNote(result.upgraded),

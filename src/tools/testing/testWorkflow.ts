@@ -14,6 +14,7 @@ import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
 import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
 import * as testAnswer from "./testAnswer.ts"
 
 /** Answer of test_workflow. For several cases, `status` is of the first that failed, and `logs` has a line for each. */
@@ -28,11 +29,15 @@ const Output = Schema.Struct({
   /** One line for each run of a node, in order. */
   logs: Schema.Array(Schema.String),
   /** Cases `{case, …}` with fields as above; with `against`, only those that differ. */
-  cases: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
-  /** Number of cases with the same output and response as `against`. */
+  cases: Schema.optionalKey(writing.Objects),
+  /** Number of cases that answer as `against` does; if no caller waits, of those without differences. */
   same: Schema.optionalKey(Schema.Int),
-  /** `{case, paths}`. */
-  differ: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
+  /**
+   * Cases `{case, answer?, changes, before}` with differences. `answer` is `same` if the caller gets the same; `changes`
+   * have the values of both sides, as in `'Tag'.source: "a" → "b"`; `before` is the other run, with its response if that
+   * differs: `{executionId, executionTime, response?}`.
+   */
+  differ: Schema.optionalKey(writing.Objects)
 })
 type Output = typeof Output.Type
 
@@ -53,13 +58,14 @@ const budget = ({ cases = [], logs }: Output, show: testAnswer.Show = {}): Minim
       logs: maxLogs,
       sent: 8,
       "sent[].unresolved": 3,
-      "differ[].paths": 8,
+      "differ[].changes": 8,
       ...(logs.length > 1 ? { "cases[].data.items": 3 } : {})
     },
     rooms: {
       ...summaries.rooms,
       "logs[]": 260,
       "response.body": 4_000,
+      "differ[].before.response.body": [Infinity, 400],
       // The items yield to the logs, and share their room among the nodes that were asked for.
       ...(nodes > 1 ? { "data.items[]": [Infinity, 950 / nodes, 550 / nodes, 200 / nodes] } : {}),
       data: [Infinity, 1_200, 800, 400]
@@ -114,6 +120,42 @@ const partOf = ({ execution, notRun, pinned, trigger }: WorkflowTesting.TestResu
   })
 }
 
+type Compared = CaseSet.Outcome["comparison"]
+
+/** Whether a case does what it did, for its caller if one waits. */
+const isAsBefore = (comparison: Compared) => {
+  if (comparison === undefined || Result.isFailure(comparison)) return false
+  const { changes, isAnsweredAlike } = comparison.success
+  return isAnsweredAlike ?? changes.length === 0
+}
+
+const comparedLine = (comparison: NonNullable<Compared>) => {
+  if (Result.isFailure(comparison)) return "the other could not run"
+  const { before: { side: { execution: { duration } } }, changes } = comparison.success
+  const what = isAsBefore(comparison) ? changes.length === 0 ? "as before" : "answers as before" : "other"
+  return `${what}${duration === undefined ? "" : ` (${duration} ms before)`}`
+}
+
+/** Entry of a case with differences; `undefined` for one without. */
+const differenceOf = (name: string, comparison: Compared) => {
+  if (comparison === undefined) return undefined
+  if (Result.isFailure(comparison)) {
+    return { case: name, changes: [`against could not run it: ${comparison.failure.message}`] }
+  }
+  const { before: { response, side: { execution } }, changes, isAnsweredAlike } = comparison.success
+  if (changes.length === 0 && isAnsweredAlike !== false) return undefined
+  return {
+    case: name,
+    ...(isAnsweredAlike === undefined ? {} : { answer: isAnsweredAlike ? "same" : "other" }),
+    changes,
+    before: defined({
+      executionId: execution.id,
+      executionTime: execution.duration,
+      response: isAnsweredAlike === false && response !== undefined ? testAnswer.responseOf(response) : undefined
+    })
+  }
+}
+
 export const testWorkflow = Tool.make({
   name: "test_workflow",
   title: "Test workflow",
@@ -145,7 +187,9 @@ export const testWorkflow = Tool.make({
         description: "Several tests."
       })
     ),
-    against: Schema.optionalKey(parameters.referenceFor("against", "Version to compare (ID@published).")),
+    against: Schema.optionalKey(
+      parameters.referenceFor("against", "Version (ID@published) or execution to compare with.")
+    ),
     show: Schema.optionalKey(
       Schema.Struct({
         nodes: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -173,9 +217,6 @@ export const testWorkflow = Tool.make({
         })
         return { one: yield* testAnswer.read(result, { show, redacts }) }
       }
-      if (mode === "live") {
-        return yield* parameters.invalid("mode", "cases and against run copies", "Omit mode: nothing ran.")
-      }
       const { endNode, startNode, ...single } = input
       const all = cases?.map((each) => ({ ...each, testData: testAnswer.parseJson(each.testData) })) ??
         [{ ...single, testData }]
@@ -183,14 +224,15 @@ export const testWorkflow = Tool.make({
         ...options,
         cases: all.map((each) => ({ ...each, pins: each.pins as WorkflowTesting.Pins, startNode, endNode })),
         against,
+        mode: mode === "live" ? "live" : "copy",
         redacts
       })
       const rows = yield* Effect.forEach(
         outcomes,
-        Effect.fnUntraced(function*({ differences, name, result }) {
-          if (Result.isFailure(result)) return { name, differences, error: result.failure.message, read: undefined }
-          const read = yield* testAnswer.read(result.success, { show, redacts })
-          return { name, differences, error: undefined, read }
+        Effect.fnUntraced(function*({ comparison, name, result }) {
+          const row = { name, comparison, difference: differenceOf(name, comparison) }
+          if (Result.isFailure(result)) return { ...row, error: result.failure.message, read: undefined }
+          return { ...row, error: undefined, read: yield* testAnswer.read(result.success, { show, redacts }) }
         })
       )
       return { rows, left, isCompared: against !== undefined }
@@ -205,41 +247,47 @@ export const testWorkflow = Tool.make({
       })
     }
     const { isCompared, left, rows } = tested
-    const differ = rows.filter(({ differences = [] }) => differences.length > 0)
     const all = rows.map((row) => ({ ...row, answer: row.read && testAnswer.summarize(row.read) }))
     const last = all.findLast(({ answer }) => answer !== undefined)?.answer
     const failed = all.find(({ answer }) => answer?.status !== "success")
     const isAlone = all.length === 1 && left === 0
-    const isShort = !isAlone && rows.some(({ differences }) => differences?.length === 0)
+    const isSame = ({ comparison, difference }: typeof all[number]) =>
+      comparison !== undefined && difference === undefined
     const notRun = [...new Set(rows.flatMap(({ read }) => read?.result.notRun ?? []))]
     return defined({
       executionId: last?.executionId ?? "",
       status: failed === undefined ? "success" : failed.answer?.status ?? "error",
-      logs: all.map(({ answer, differences, error, name }) =>
-        `${name}: ${error ?? answer?.status}${
-          differences === undefined ? "" : differences.length === 0 ? ", the same" : ", differs"
-        }`
+      logs: all.map(({ answer, comparison, error, name }) =>
+        [
+          `${name}: ${error ?? answer?.status}`,
+          ...(answer?.executionTime === undefined ? [] : [`${answer.executionTime} ms`]),
+          ...(comparison === undefined ? [] : [comparedLine(comparison)])
+        ].join(", ")
       ),
       notRun: nonEmpty(notRun),
-      cases: all.flatMap(({ answer, differences, error, name, read }) =>
-        !isAlone && isCompared && differences?.length === 0
+      cases: all.flatMap((row) =>
+        !isAlone && isSame(row)
           ? []
-          : [{ ...defined({ case: name, error, notRun: nonEmpty(read?.result.notRun) }), ...answer }]
+          : [{
+            ...defined({ case: row.name, error: row.error, notRun: nonEmpty(row.read?.result.notRun) }),
+            ...row.answer
+          }]
       ) as ReadonlyArray<Obj & { readonly [key: string]: Schema.Json }>,
-      same: isCompared ? rows.filter(({ differences }) => differences?.length === 0).length : undefined,
+      same: isCompared ? all.filter(({ comparison }) => isAsBefore(comparison)).length : undefined,
       differ: isCompared
-        ? differ.map(({ differences = [], name }) => ({ case: name, paths: differences }))
+        ? all.flatMap(({ difference }) => difference ?? []) as ReadonlyArray<{ readonly [key: string]: Schema.Json }>
         : undefined,
       hint: ItemView.joinNotes([
         left > 0 && `No time was left for the last ${counted(left, "case")}: send them in another call.`,
-        isShort && oneAlone
+        !isAlone && all.some(isSame) && oneAlone
       ])
     })
   },
-  message: ({ cases = [], differ, executionTime, logs, notRun, same, status }, { cases: asked, workflowId }) => {
+  message: ({ cases = [], differ, executionTime, logs, notRun, same = 0, status }, { cases: asked, workflowId }) => {
     const failed = cases.filter(({ error }) => error !== undefined).length
+    const inside = differ?.filter(({ answer }) => answer === "same").length ?? 0
     const what = differ !== undefined
-      ? `${same ?? 0} the same, ${differ.length} differ`
+      ? `${same} as before${inside === 0 ? "" : ` (${inside} with other data inside)`}, ${differ.length - inside} other`
       : asked !== undefined
       ? `Tested '${workflowId}' with ${counted(logs.length, "case")}: ${status}`
       : `Test of '${workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}`

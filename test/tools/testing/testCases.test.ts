@@ -69,7 +69,10 @@ describe("test_workflow", () => {
     inMemory(function*(api) {
       const named = [{ name: "small", testData: { n: 1 } }, ...cases(2)]
       const answer = yield* test({ cases: named })
-      assert.deepStrictEqual(answer["logs"], ["small: success", "2: error", "3: success"])
+      assert.deepStrictEqual(
+        arr(answer["logs"]).map((line) => String(line).replace(/, \d+ ms$/, "")),
+        ["small: success", "2: error", "3: success"]
+      )
       assert.deepInclude(answer, { status: "error", message: "Tested 'w1' with 3 cases: error" })
       const [small, failed] = arr(answer["cases"]).map(obj)
       assert.deepInclude(small, { case: "small", status: "success" })
@@ -82,12 +85,12 @@ describe("test_workflow", () => {
     inMemory(function*() {
       const answer = yield* test({ cases: [{ pins: { Prise: [] } }, { testData: {} }] })
       assert.match(String(arr(answer["logs"])[0]), /^1: .*pins name 'Prise', which is not a node/)
-      assert.strictEqual(arr(answer["logs"])[1], "2: success")
+      assert.match(String(arr(answer["logs"])[1]), /^2: success, \d+ ms$/)
       assert.match(String(answer["message"]), /, 1 could not run$/)
       const [failed] = arr(answer["cases"]).map(obj)
       assert.match(String(failed?.["error"]), /'Prise', which is not a node/)
       const compared = yield* test({ cases: [{ pins: { Prise: [] } }, { testData: {} }], against: "w2" })
-      assert.strictEqual(compared["message"], "1 the same, 0 differ, 1 could not run")
+      assert.strictEqual(compared["message"], "1 as before, 0 other, 1 could not run")
       assert.deepStrictEqual(arr(compared["cases"]).map((each) => obj(each)?.["case"]), ["1"])
       assert.include(compared["hint"], "A call with one case shows it in full")
     }, { seed, runs: running() }))
@@ -105,13 +108,14 @@ describe("test_workflow", () => {
   it.effect("compares with another version: only what differs is shown", () =>
     inMemory(function*(api) {
       const same = yield* test({ cases: cases(3), against: "w2" })
-      assert.deepInclude(same, { same: 3, differ: [], cases: [], message: "3 the same, 0 differ" })
+      assert.deepInclude(same, { same: 3, differ: [], cases: [], message: "3 as before, 0 other" })
       assert.deepStrictEqual(cost(yield* api.requests), { copies: 2, runs: 6 })
       const other = yield* test({ testData: { n: 1 }, against: "w3" })
       assert.strictEqual(other["same"], 0)
       const [differ] = arr(other["differ"]).map(obj)
-      assert.include(arr(differ?.["paths"]), "Price: total")
-      assert.deepStrictEqual(other["logs"], ["1: success, differs"])
+      assert.include(arr(differ?.["changes"]), "'Price'.total: 3 → 2 (3 times)")
+      assert.match(String(arr(other["logs"])[0]), /^1: success, \d+ ms, other \(\d+ ms before\)$/)
+      assert.hasAllKeys(differ?.["before"], ["executionId", "executionTime"])
       const missing = yield* Effect.flip(test({ cases: cases(1), against: "w9" }))
       assert.match(missing.message, /'w9' not found/)
     }, { seed, runs: running() }))
@@ -159,7 +163,7 @@ describe("test_workflow", () => {
       assert.strictEqual(cost(yield* api.requests).runs, 3)
       // Send ran: the other version is not run again.
       const sent = yield* test({ cases: cases(1), against: "w2" })
-      assert.include(JSON.stringify(sent["differ"]), "Price: at")
+      assert.include(JSON.stringify(sent["differ"]), "'Price'.at: ")
       assert.strictEqual(cost(yield* api.requests).runs, 5)
     }, {
       seed,
@@ -174,7 +178,10 @@ describe("test_workflow", () => {
     inMemory(function*() {
       const forced = { replay: "900", pins: { Price: [{ total: 1 }] } }
       const answer = yield* test({ cases: [forced, forced, { testData: {} }] })
-      assert.deepStrictEqual(arr(answer["logs"]), ["900: success", "900 (2): success", "3: success"])
+      assert.deepStrictEqual(
+        arr(answer["logs"]).map((line) => String(line).replace(/, \d+ ms$/, "")),
+        ["900: success", "900 (2): success", "3: success"]
+      )
       assert.strictEqual(answer["message"], "Tested 'w1' with 3 cases: success, but 1 node did not run")
       assert.deepStrictEqual(answer["notRun"], ["Send"])
       assert.deepStrictEqual(arr(answer["cases"]).map((each) => obj(each)?.["notRun"]), [["Send"], ["Send"], undefined])
@@ -196,7 +203,7 @@ describe("test_workflow", () => {
     inMemory(function*() {
       const answer = yield* test({ workflowId: "wide", against: "wide2" })
       const [differ] = arr(answer["differ"]).map(obj)
-      const paths = arr(differ?.["paths"]).map(String)
+      const paths = arr(differ?.["changes"]).map(String)
       assert.strictEqual(paths.at(-1), `… [+${12 - (paths.length - 1)} more]`)
       const { _truncated, executionId, sent } = yield* test({ workflowId: "wide" })
       const next = `get_execution_by_node(id: '${executionId}', nodeName: 'S8')`

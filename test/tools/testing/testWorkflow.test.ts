@@ -333,7 +333,7 @@ describe("test_workflow", () => {
         assert.lengthOf(arr(data["logs"]), 21)
         assert.isAtLeast(arr(obj(data["data"])?.["items"]).length, 3)
         assert.deepInclude(obj(obj(data["data"])?.["_truncated"]), { path: "data.items", total: 300 })
-        assert.hasAllKeys(data, ["executionId", "status", "executionTime", "data", "logs"])
+        assert.hasAllKeys(data, ["executionId", "status", "executionTime", "version", "data", "logs"])
       }))
 
     it.live("that failed: the message is only in failure", () =>

@@ -1,0 +1,80 @@
+/** Requests of nodes that reach outside, over all runs and items of a node, by their address. */
+import * as Effect from "effect/Effect"
+import { defined } from "../base/Json.ts"
+import * as Sending from "../catalogue/parameters/Sending.ts"
+import * as Sent from "./Sent.ts"
+import type * as TestBench from "./TestBench.ts"
+
+/** Requests of a node to one address, without those of retries and further pages. */
+export interface Row {
+  readonly node: string
+  /** Whether the node did not run: it would have sent these. */
+  readonly pinned?: true
+  /** Such as `POST https://x.example/orders`; absent if it is not determined. */
+  readonly to?: string
+  /** Number of requests. */
+  readonly items: number
+  /** Values of all of them, or the list of the distinct ones, in order. */
+  readonly values?: Entry["values"] | ReadonlyArray<Entry["values"]>
+  /** Values that are not determined, as `path: reason`. */
+  readonly unresolved?: ReadonlyArray<string>
+}
+
+type Entry = Pick<Sent.Entry, "address" | "values" | "unresolved">
+
+/** Numbers of items of a run, and of all runs of a node, of which the requests are read. */
+const maxRead = { run: 200, node: 2_000 }
+
+const unread = {
+  values: {},
+  unresolved: [{ path: "address", reason: `only ${maxRead.run} items of a run and ${maxRead.node} of a node are read` }]
+}
+
+const distinct = <A>(
+  values: ReadonlyArray<A>
+) => [...new Map(values.map((value) => [JSON.stringify(value), value] as const)).values()]
+
+const rowOf = (node: string, isPinned: boolean, entries: ReadonlyArray<Entry>, more: number): Row => {
+  const [first] = entries
+  const values = distinct(entries.map(({ values }) => values))
+  const isPlain = values.every((each) => Object.keys(each).length === 0)
+  const unresolved = distinct(
+    entries.flatMap((entry) => entry.unresolved.map(({ path, reason }) => `${path}: ${reason}`))
+  )
+  return defined({
+    node,
+    pinned: isPinned ? true as const : undefined,
+    to: first?.address,
+    items: entries.length + more,
+    values: isPlain ? undefined : values.length === 1 ? values[0] : values,
+    unresolved: unresolved.length === 0 ? undefined : unresolved
+  })
+}
+
+/** Lists what the nodes of a test sent, or would have sent where they are pinned, one row per node and address. */
+export const byAddress = Effect.fnUntraced(function*(
+  { execution, notRun, outside, pinned, workflow }: TestBench.TestResult,
+  redacts: boolean
+) {
+  const idle = new Set([...pinned, ...notRun])
+  const rows: Array<Row> = []
+  for (const { node, type } of outside) {
+    if (node.disabled === true) continue
+    const sending = Sending.of(type, node)
+    const isCopy = execution.workflowId !== workflow.id
+    const entries: Array<Entry> = []
+    let more = 0
+    for (const run of execution.runs.get(node.name) ?? []) {
+      const limit = Math.min(maxRead.run, maxRead.node - entries.length)
+      const own = yield* Sent.of(execution, { node, run, sending, limit, redacts, isCopy })
+      entries.push(...own)
+      more += Sent.count(execution, { node, run, sending }) - own.length
+    }
+    const isPinned = idle.has(node.name)
+    for (const alike of Map.groupBy(entries, ({ address }) => address).values()) {
+      rows.push(rowOf(node.name, isPinned, alike, 0))
+    }
+    if (more > 0) rows.push(rowOf(node.name, isPinned, [unread], more - 1))
+  }
+  return rows as ReadonlyArray<Row>
+})

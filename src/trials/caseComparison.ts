@@ -1,0 +1,152 @@
+/** Comparison of a test with what another version, or a recorded execution, did. */
+import * as Effect from "effect/Effect"
+import * as Errors from "../base/Errors.ts"
+import { defined } from "../base/Json.ts"
+import { counted } from "../base/Plural.ts"
+import * as Rows from "../base/Rows.ts"
+import { respond } from "../catalogue/types/Outside.ts"
+import * as Execution from "../executions/Execution.ts"
+import { Executions } from "../executions/Executions.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import type { WebhookAnswer } from "../n8n/N8nClient.ts"
+import * as Answering from "../workflow/Answering.ts"
+import * as Groups from "./proof/Groups.ts"
+import * as Proof from "./proof/Proof.ts"
+import * as RunComparison from "./proof/RunComparison.ts"
+import * as Volatility from "./proof/Volatility.ts"
+import type * as Replays from "./Replays.ts"
+
+/** Run to compare with, with the caller's answer where it is known as a text. */
+export interface Before {
+  readonly side: Parameters<typeof Proof.compare>[0]
+  readonly response?: WebhookAnswer | undefined
+}
+
+/** Comparison of one test. */
+export interface Comparison {
+  readonly before: Before
+  /** Whether the caller gets the same status and the same answer; `undefined` if no caller waits. */
+  readonly isAnsweredAlike: boolean | undefined
+  /** Differences with the values of both sides, the cause first, such as `'Tag'.source: "a" → "b"`. */
+  readonly changes: ReadonlyArray<string>
+}
+
+/** Recorded execution, if it can be compared. */
+export const recorded = Effect.fnUntraced(function*(id: string) {
+  const execution = yield* Executions.use((executions) => executions.get(id))
+  const { workflow } = execution
+  const obstacle = RunComparison.obstacle(execution) ?? (workflow === undefined ? "n8n stored no workflow" : undefined)
+  if (obstacle !== undefined || workflow === undefined) {
+    const reason = `Execution '${id}' cannot be compared: ${obstacle}`
+    return yield* Errors.invalid("against", reason, "Nothing ran. Name another execution, or leave out against.")
+  }
+  return { side: { execution, nodes: workflow.nodes, connections: workflow.connections } } satisfies Before
+})
+
+const textOf = ({ headers, status, text }: WebhookAnswer) => `${status} ${headers["content-type"] ?? ""} ${text}`
+
+type Differences = Groups.Run["differences"]
+
+/** Parameters of Respond to Webhook that return its items. */
+const returnsItems = (node: Workflow.Node) =>
+  [undefined, "firstIncomingItem", "allIncomingItems"].includes(
+    Workflow.parametersOf(node)["respondWith"] as string | undefined
+  )
+
+/** Whether a recorded caller got the same, by the nodes whose items or parameters answer. */
+const isAlikeByNodes = (
+  { side: { execution } }: Before,
+  { result, subject }: Replays.Replayed,
+  differences: Differences,
+  nameThen: (name: string) => string
+) => {
+  const trigger = subject.nodes.find(({ name }) => name === result.trigger)
+  const isAwaited = trigger !== undefined &&
+    (Answering.responseMode(trigger) !== undefined || Answering.isCalled(trigger))
+  if (!isAwaited) return undefined
+  if (execution.status !== result.execution.status || differences.some(({ kind }) => kind === "unknown")) return false
+  const answering = new Map(subject.nodes.flatMap((node) => node.type === respond ? [[node.name, node] as const] : []))
+  const isOfAnswer = ({ kind, node, path }: Differences[number]) => {
+    const own = answering.get(node)
+    if (own === undefined) return false
+    return path.startsWith("sent") || kind === "ran" || kind === "notRun" || returnsItems(own)
+  }
+  if (differences.some(isOfAnswer)) return false
+  // A failure answers without items.
+  if (!Answering.returnsLast(trigger) || result.execution.status === "error") return true
+  const last = Execution.lastToRun(result.execution) ?? ""
+  return nameThen(last) === Execution.lastToRun(execution) && differences.every(({ node }) => node !== last)
+}
+
+const shown = (value: unknown) => value === undefined ? "nothing" : JSON.stringify(value)
+
+const lineOf = ({ after, before, count, kind, node, path }: Differences[number], words: string, also: string) => {
+  const name = Rows.quote(node)
+  const place = path === "" || path.startsWith("[") ? `${name}${path}` : `${name}.${path}`
+  const both = `${shown(before)} → ${shown(after)}`
+  const times = count > 1 ? ` (${counted(count, "time")})` : ""
+  switch (kind) {
+    case "altered":
+    case "added":
+    case "removed":
+      return `${place}: ${both}${times}${also}`
+    case "failed":
+    case "succeeded":
+      return `${name} error: ${both}${also}`
+    default:
+      return `${name}: ${words}${also}`
+  }
+}
+
+/** Lines about differences, of which those of later nodes with the same cause are named with it. */
+const linesOf = (run: Groups.Run): ReadonlyArray<string> => {
+  const groupsOf = (differences: Differences) => Groups.group([{ ...run, differences }], [], []).groups
+  const causes = new Map(groupsOf(run.differences).map((group) => [group.node, group]))
+  const named = new Set<string>()
+  return run.differences.flatMap((difference) => {
+    const cause = causes.get(difference.node)
+    const words = groupsOf([difference])[0]?.paths[0] ?? ""
+    if (cause?.paths.includes(words) !== true) return []
+    const also = named.has(cause.node) ? [] : cause.also ?? []
+    named.add(cause.node)
+    return [lineOf(difference, words, also.length === 0 ? "" : `, also at ${Rows.names(also)}`)]
+  })
+}
+
+/** Compares a test; `again` repeats one of the sides, which shows the values that differ from run to run. */
+export const compare = Effect.fnUntraced(function*<R>(
+  before: Before,
+  replayed: Replays.Replayed,
+  { again, isSame, redacts }: {
+    /** Whether another run of the former side is `again`, otherwise it is one of the tested version. */
+    readonly isSame: boolean
+    readonly again: Effect.Effect<Replays.Replayed | undefined, never, R>
+    readonly redacts: boolean
+  }
+) {
+  const { result } = replayed
+  const comparison = { ignore: [], redacts }
+  const { differences, names, order } = yield* Proof.compare(before.side, replayed, comparison)
+  const texts = [before.response, result.response].flatMap((each) => each === undefined ? [] : [textOf(each)])
+  const [then, now] = texts
+  const hasTexts = before.response !== undefined && result.response !== undefined
+  const repeated = differences.length === 0 && (!hasTexts || then === now) ? undefined : yield* again
+  const former = isSame ? before : sideOf(replayed)
+  const second = repeated && (yield* Proof.compare(former.side, repeated, comparison)).differences
+  const { real } = Volatility.judge(Volatility.empty, differences, second && { first: [], second })
+  const isVolatile = repeated?.result.response !== undefined && former.response !== undefined &&
+    textOf(repeated.result.response) !== textOf(former.response)
+  const nameThen = (name: string) => names.get(name) ?? name
+  return {
+    before,
+    isAnsweredAlike: hasTexts && !isVolatile
+      ? then === now && before.side.execution.status === result.execution.status
+      : isAlikeByNodes(before, replayed, real, nameThen),
+    changes: linesOf({ execution: result.execution.id, order, differences: real })
+  } satisfies Comparison
+})
+
+/** Run of another version as the side to compare with. */
+export const sideOf = (
+  { result: { execution, response }, subject: { connections, nodes } }: Replays.Replayed
+): Before => defined({ side: { execution, nodes, connections }, response })
