@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as Arguments from "../../answer/Arguments.ts"
+import type * as Minimize from "../../answer/Minimize.ts"
 import * as Hash from "../../base/Hash.ts"
 import { defined, equals, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -197,6 +198,26 @@ const select = Effect.fnUntraced(function*(
   })
   return { data, total: search.matched }
 })
+
+/** Least room of an item where several nodes are shown. */
+export const leastShare = 160
+
+/** Room of what an item's JSON is in, and of what all items are in. */
+const frames = { item: 50, items: 250 }
+
+/**
+ * Bounds of `data` by which the items of several nodes share its room, however large those of one are; the first items
+ * of each node come first.
+ */
+export const shares = (data: string, nodes: number, rooms: ReadonlyArray<number>): Minimize.Bounds => {
+  if (nodes < 2) return { [data]: [Infinity, ...rooms] }
+  const wide = rooms.map((room) => Math.max(room, frames.items + nodes * leastShare))
+  // Bounds apply in this order.
+  return {
+    [`${data}.items[].json`]: [Infinity, ...wide.map((room) => (room - frames.items) / nodes - frames.item)],
+    [data]: [Infinity, ...wide]
+  }
+}
 
 /** Parses a text that contains a JSON object or array, which models sometimes send and webhooks return. */
 export const parseJson = (data: unknown): unknown =>

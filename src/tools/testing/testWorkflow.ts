@@ -51,24 +51,30 @@ const maxLogs = 60
 /** About 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
 const budget = ({ cases = [], logs }: Output, show: testAnswer.Show = {}): Minimize.Budget => {
   const nodes = Math.max(1, show.nodes?.length ?? 1)
+  const isOne = logs.length === 1
   return {
     total: 1_700 + 30 * Math.max(0, Math.min(logs.length, maxLogs) - 20) +
-      (logs.length === 1 ? 1_300 : 300) * cases.length,
+      (isOne ? 1_300 : 300) * cases.length + (nodes - 1) * testAnswer.leastShare * Math.max(1, cases.length),
     lists: {
       logs: maxLogs,
       sent: 8,
       "sent[].unresolved": 3,
+      "cases[].sent": isOne ? 8 : [8, 6, 4, 3],
+      "cases[].sent[].unresolved": 3,
       "differ[].changes": 8,
-      ...(logs.length > 1 ? { "cases[].data.items": 3 } : {})
+      ...(isOne ? {} : { "cases[].data.items": Math.max(3, nodes) })
     },
     rooms: {
       ...summaries.rooms,
       "logs[]": 260,
       "response.body": 4_000,
-      "differ[].before.response.body": [Infinity, 400],
-      // The items yield to the logs, and share their room among the nodes that were asked for.
-      ...(nodes > 1 ? { "data.items[]": [Infinity, 950 / nodes, 550 / nodes, 200 / nodes] } : {}),
-      data: [Infinity, 1_200, 800, 400]
+      "cases[].response.body": isOne ? 4_000 : [Infinity, 1_000, 300, 100],
+      "differ[].before.response.body": [Infinity, 1_000, 300, 100],
+      "sent[].values": [Infinity, 800, 400, 200],
+      "cases[].sent[].values": [Infinity, 400, 200, 100],
+      // The items yield to the logs.
+      ...testAnswer.shares("data", nodes, [1_200, 800, 400]),
+      ...(isOne ? {} : testAnswer.shares("cases[].data", nodes, [600, 400, 200]))
     }
   }
 }

@@ -254,6 +254,31 @@ describe("test_workflow", () => {
         })
     }))
 
+  it.effect("names each of many nodes with large items, also in cases", () =>
+    inMemory(function*() {
+      for (const count of [2, 3, 6]) {
+        const nodes = senders.slice(0, count)
+        const one = yield* test({ workflowId: "wide", show: { nodes } })
+        assert.includeMembers(arr(obj(one["data"])?.["items"]).map((item) => obj(item)?.["node"]), nodes)
+        const several = yield* test({ workflowId: "wide", show: { nodes }, cases: cases(2) })
+        const rows = arr(several["cases"])
+        assert.lengthOf(rows, 2)
+        for (const row of rows) {
+          const items = arr(obj(obj(row)?.["data"])?.["items"])
+          assert.includeMembers(items.map((item) => obj(item)?.["node"]), nodes, `${count}`)
+        }
+      }
+    }, {
+      seed: { workflows: [wide("wide")], executions: [] },
+      runs: (copy) =>
+        succeededExecution({
+          workflow: copy,
+          items: Object.fromEntries(
+            senders.map((name) => [name, [1, 2, 3].map((n) => ({ n, note: `${name} `.repeat(1_000) }))])
+          )
+        })
+    }))
+
   it.effect("has no list of items beside those of the cases", () =>
     inMemory(function*() {
       assert.notProperty(yield* test({ cases: cases(1) }), "data")
