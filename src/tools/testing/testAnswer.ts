@@ -51,18 +51,12 @@ export const fields = {
    */
   sent: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
   /**
-   * Response to the caller, if any; `bodyIs` names the items that already show its body. A long body has its length in
-   * `bytes` and a `digest` (the beginning of its SHA-256), by which answers can be compared although they are cut.
+   * Response to the caller, if any: `{status, headers?, body?, bodyIs?, bytes?, digest?}`; `bodyIs` names the items that
+   * already show its body. A long body has its length in `bytes`, and the beginning of its SHA-256 in `digest`: answers
+   * can be compared although they are cut.
    */
   response: Schema.optionalKey(
-    Schema.Struct({
-      status: Schema.Int,
-      headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-      body: Schema.optionalKey(Schema.String),
-      bodyIs: Schema.optionalKey(Schema.String),
-      bytes: Schema.optionalKey(Schema.Int),
-      digest: Schema.optionalKey(Schema.String)
-    })
+    Schema.StructWithRest(Schema.Struct({ status: Schema.Int }), [Schema.Record(Schema.String, Schema.Json)])
   ),
   hint: Schema.optionalKey(Schema.String),
   failure: Schema.optionalKey(ExecutionSummary.Failure)
@@ -200,7 +194,7 @@ const select = Effect.fnUntraced(function*(
 })
 
 /** Least room of an item where several nodes are shown. */
-export const leastShare = 160
+export const leastShare = 240
 
 /** Room of what an item's JSON is in, and of what all items are in. */
 const frames = { item: 50, items: 250 }

@@ -1,11 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
 import type * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
-import { defined, type Obj } from "../../base/Json.ts"
+import { defined, type Obj, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Links from "../../n8n/Links.ts"
@@ -30,7 +31,7 @@ const Output = Schema.Struct({
   logs: Schema.Array(Schema.String),
   /** Cases `{case, …}` with fields as above; with `against`, only those that differ. */
   cases: Schema.optionalKey(writing.Objects),
-  /** Number of cases that answer as `against` does; if no caller waits, of those without differences. */
+  /** Number of cases without differences from `against`. */
   same: Schema.optionalKey(Schema.Int),
   /**
    * Cases `{case, answer?, changes, before}` with differences. `answer` is `same` if the caller gets the same; `changes`
@@ -49,12 +50,13 @@ const oneAlone = "A call with one case shows it in full."
 const maxLogs = 60
 
 /** About 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
-const budget = ({ cases = [], logs }: Output, show: testAnswer.Show = {}): Minimize.Budget => {
+const budget = ({ cases = [], differ = [], logs }: Output, show: testAnswer.Show = {}): Minimize.Budget => {
   const nodes = Math.max(1, show.nodes?.length ?? 1)
   const isOne = logs.length === 1
   return {
     total: 1_700 + 30 * Math.max(0, Math.min(logs.length, maxLogs) - 20) +
-      (isOne ? 1_300 : 300) * cases.length + (nodes - 1) * testAnswer.leastShare * Math.max(1, cases.length),
+      (isOne ? 1_300 : 450) * cases.length + 150 * differ.length +
+      (nodes - 1) * testAnswer.leastShare * Math.max(1, cases.length),
     lists: {
       logs: maxLogs,
       sent: 8,
@@ -74,7 +76,7 @@ const budget = ({ cases = [], logs }: Output, show: testAnswer.Show = {}): Minim
       "cases[].sent[].values": [Infinity, 400, 200, 100],
       // The items yield to the logs.
       ...testAnswer.shares("data", nodes, [1_200, 800, 400]),
-      ...(isOne ? {} : testAnswer.shares("cases[].data", nodes, [600, 400, 200]))
+      ...(isOne ? {} : testAnswer.shares("cases[].data", nodes, [600, 450, 330]))
     }
   }
 }
@@ -89,6 +91,12 @@ const next = (
     // How many items of several nodes are shown is known by node only.
     const itemOffset = nodes.length < 2 ? count : undefined
     return Hints.executionByNode(executionId, node, { itemOffset, where, fields })
+  }
+  const [, index] = /^cases\[(\d+)\]\.data\.items$/.exec(path) ?? []
+  const own = index === undefined || logs.length < 2 ? undefined : cases[Number(index)]
+  const ownNode = obj(own?.["data"])?.["node"]
+  if (typeof own?.["executionId"] === "string" && typeof ownNode === "string") {
+    return Hints.executionByNode(own["executionId"], ownNode, { itemOffset: count, where, fields })
   }
   if (path === "sent" && typeof sent[count]?.["node"] === "string") {
     return Hints.executionByNode(executionId, sent[count]["node"])
@@ -135,11 +143,13 @@ const isAsBefore = (comparison: Compared) => {
   return isAnsweredAlike ?? changes.length === 0
 }
 
-const comparedLine = (comparison: NonNullable<Compared>) => {
-  if (Result.isFailure(comparison)) return "the other could not run"
+/** Outcome of a comparison, with the duration of both runs. */
+const comparedLine = ({ executionTime }: Pick<Output, "executionTime"> = {}, comparison: NonNullable<Compared>) => {
+  if (Result.isFailure(comparison)) return ", the other could not run"
   const { before: { side: { execution: { duration } } }, changes } = comparison.success
   const what = isAsBefore(comparison) ? changes.length === 0 ? "as before" : "answers as before" : "other"
-  return `${what}${duration === undefined ? "" : ` (${duration} ms before)`}`
+  const hasTimes = executionTime !== undefined && duration !== undefined
+  return `, ${what}${hasTimes ? ` (${executionTime} ms, before ${duration} ms)` : ""}`
 }
 
 /** Entry of a case with differences; `undefined` for one without. */
@@ -194,7 +204,7 @@ export const testWorkflow = Tool.make({
       })
     ),
     against: Schema.optionalKey(
-      parameters.referenceFor("against", "Version (ID@published) or execution to compare with.")
+      parameters.referenceFor("against", "Version (ID@published) or execution to compare.")
     ),
     show: Schema.optionalKey(
       Schema.Struct({
@@ -259,16 +269,15 @@ export const testWorkflow = Tool.make({
     const isAlone = all.length === 1 && left === 0
     const isSame = ({ comparison, difference }: typeof all[number]) =>
       comparison !== undefined && difference === undefined
+    const versions = new Set(rows.flatMap(({ read }) => read?.result.version ?? []))
+    const [version] = versions.size === 1 ? versions : []
     const notRun = [...new Set(rows.flatMap(({ read }) => read?.result.notRun ?? []))]
     return defined({
       executionId: last?.executionId ?? "",
       status: failed === undefined ? "success" : failed.answer?.status ?? "error",
+      version,
       logs: all.map(({ answer, comparison, error, name }) =>
-        [
-          `${name}: ${error ?? answer?.status}`,
-          ...(answer?.executionTime === undefined ? [] : [`${answer.executionTime} ms`]),
-          ...(comparison === undefined ? [] : [comparedLine(comparison)])
-        ].join(", ")
+        `${name}: ${error ?? answer?.status}${comparison === undefined ? "" : comparedLine(answer, comparison)}`
       ),
       notRun: nonEmpty(notRun),
       cases: all.flatMap((row) =>
@@ -276,10 +285,10 @@ export const testWorkflow = Tool.make({
           ? []
           : [{
             ...defined({ case: row.name, error: row.error, notRun: nonEmpty(row.read?.result.notRun) }),
-            ...row.answer
+            ...row.answer && version !== undefined ? Struct.omit(row.answer, ["version"]) : row.answer
           }]
       ) as ReadonlyArray<Obj & { readonly [key: string]: Schema.Json }>,
-      same: isCompared ? all.filter(({ comparison }) => isAsBefore(comparison)).length : undefined,
+      same: isCompared ? all.filter(isSame).length : undefined,
       differ: isCompared
         ? all.flatMap(({ difference }) => difference ?? []) as ReadonlyArray<{ readonly [key: string]: Schema.Json }>
         : undefined,
@@ -293,7 +302,11 @@ export const testWorkflow = Tool.make({
     const failed = cases.filter(({ error }) => error !== undefined).length
     const inside = differ?.filter(({ answer }) => answer === "same").length ?? 0
     const what = differ !== undefined
-      ? `${same} as before${inside === 0 ? "" : ` (${inside} with other data inside)`}, ${differ.length - inside} other`
+      ? [
+        `${same} as before`,
+        ...(inside === 0 ? [] : [`${inside} ${inside === 1 ? "answers" : "answer"} as before with other data inside`]),
+        `${differ.length - inside} other`
+      ].join(", ")
       : asked !== undefined
       ? `Tested '${workflowId}' with ${counted(logs.length, "case")}: ${status}`
       : `Test of '${workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}`

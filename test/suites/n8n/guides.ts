@@ -94,7 +94,7 @@ export const guides = (it: It, v2: boolean) => {
     Effect.gen(function*() {
       const accepted = yield* run("webhooks", { email: "ann@example.com" })
       assert.strictEqual(accepted.response?.status, 201)
-      assert.deepStrictEqual(JSON.parse(accepted.response?.body ?? ""), { accepted: "ann@example.com" })
+      assert.deepStrictEqual(JSON.parse(String(accepted.response?.["body"])), { accepted: "ann@example.com" })
       const rejected = yield* run("webhooks", { email: "" })
       assert.strictEqual(rejected.response?.status, 400)
     }))

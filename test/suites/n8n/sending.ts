@@ -2,7 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Services from "../../../src/app/Services.ts"
-import type { Obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { escapes } from "../../support/escapes.ts"
@@ -54,6 +54,79 @@ const expressions = (url: string) =>
     `new XMLHttpRequest().open("GET", ${at(url, "e4")})`,
     `[]["constr" + "uctor"]["constr" + "uctor"]("return process")()`
   ].map((expression, index) => ({ ...set(`Expression ${index}`, `{ a: ${expression} }`), ...onError }))
+
+/** Adds the test of what a test names as sent to a suite. */
+export const sendingByAddress = (it: It) => {
+  it.effect(
+    "test_workflow: names each address that a node sent to, as often as a server received it, also in live cases",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const path = `addresses-${crypto.randomUUID()}`
+        const requests = [
+          { method: "POST", path: "a", v: 1 },
+          { method: "DELETE", path: "customers/all", v: 2 },
+          { method: "PUT", path: "c", v: 3 },
+          { method: "POST", path: "a", v: 4 }
+        ]
+        const rows = code("Rows", "return $input.first().json.body.requests.map((json) => ({ json }))")
+        const send = (name: string) =>
+          node(name, "httpRequest", 4.2, {
+            method: "={{ $json.method }}",
+            url: `=${recorder.url}/${name}/{{ $json.path }}`,
+            sendBody: true,
+            specifyBody: "json",
+            jsonBody: "={{ { v: $json.v } }}",
+            options: {}
+          })
+        const nodes = [
+          webhook(path),
+          rows,
+          send("Do"),
+          node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
+          send("Each")
+        ]
+        const links: ReadonlyArray<Link> = [
+          ["Orders", "Rows"],
+          ["Rows", "Do"],
+          ["Rows", "Loop"],
+          ["Loop", "Each", 1],
+          ["Each", "Loop"]
+        ]
+        const id = yield* made("addresses", nodes, [], { connections: connected(links) })
+        yield* scenarios.publish(id)
+        const received = (from: number) => recorder.lines().slice(from).toSorted()
+        const named = (sent: unknown) =>
+          arr(sent).map(obj).flatMap((row) =>
+            Array.from({ length: Number(row?.["items"]) }, () => String(row?.["to"]).replace(recorder.url, ""))
+          ).toSorted()
+        const live = yield* test(id, { mode: "live", testData: { requests } })
+        assert.lengthOf(received(0), 8)
+        assert.deepStrictEqual(named(live.sent), received(0))
+        const [twice] = arr(live.sent).map(obj)
+        assert.deepInclude(twice, { node: "Do", to: `POST ${recorder.url}/Do/a`, items: 2 })
+        assert.deepStrictEqual(twice?.["values"], [{ jsonBody: { v: 1 } }, { jsonBody: { v: 4 } }])
+
+        // A replay would have sent the same, and sends nothing.
+        const replayed = yield* test(id, { replay: live.executionId })
+        assert.lengthOf(received(0), 8)
+        assert.deepStrictEqual(named(replayed.sent), received(0))
+        assert.isTrue(arr(replayed.sent).every((row) => obj(row)?.["pinned"] === true))
+
+        const cases = [requests.slice(0, 1), requests.slice(1, 3), requests].map((some) => ({
+          testData: { requests: some }
+        }))
+        const compared = yield* test(id, { mode: "live", cases, against: live.executionId })
+        assert.lengthOf(compared.logs, 3)
+        assert.deepStrictEqual(compared.differ?.map((each) => each["case"]), ["1", "2"])
+        assert.strictEqual(compared.same, 1)
+        // The case that is as before is not among them.
+        const own = compared.cases?.flatMap(({ sent }) => named(sent)) ?? []
+        assert.deepStrictEqual([...own, ...recorder.lines().slice(0, 8)].toSorted(), received(8))
+      }),
+    120_000
+  )
+}
 
 /** Adds the tests of what a replay sends to a suite. */
 export const sendingNothing = (it: It) => {

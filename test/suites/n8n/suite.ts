@@ -46,7 +46,7 @@ import { reshaping } from "./reshaping.ts"
 import { resources } from "./resources.ts"
 import { retrying } from "./retrying.ts"
 import * as scenarios from "./scenarios.ts"
-import { sendingNothing } from "./sending.ts"
+import { sendingByAddress, sendingNothing } from "./sending.ts"
 import { sent } from "./sent.ts"
 import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
@@ -675,6 +675,7 @@ export const suite = (version: string) => {
     sent(it)
     fencing(it)
     sendingNothing(it)
+    sendingByAddress(it)
     proving(it, { drafts })
     provingOthers(it)
     retrying(it, v2)

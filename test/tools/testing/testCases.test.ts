@@ -69,10 +69,7 @@ describe("test_workflow", () => {
     inMemory(function*(api) {
       const named = [{ name: "small", testData: { n: 1 } }, ...cases(2)]
       const answer = yield* test({ cases: named })
-      assert.deepStrictEqual(
-        arr(answer["logs"]).map((line) => String(line).replace(/, \d+ ms$/, "")),
-        ["small: success", "2: error", "3: success"]
-      )
+      assert.deepStrictEqual(answer["logs"], ["small: success", "2: error", "3: success"])
       assert.deepInclude(answer, { status: "error", message: "Tested 'w1' with 3 cases: error" })
       const [small, failed] = arr(answer["cases"]).map(obj)
       assert.deepInclude(small, { case: "small", status: "success" })
@@ -85,7 +82,7 @@ describe("test_workflow", () => {
     inMemory(function*() {
       const answer = yield* test({ cases: [{ pins: { Prise: [] } }, { testData: {} }] })
       assert.match(String(arr(answer["logs"])[0]), /^1: .*pins name 'Prise', which is not a node/)
-      assert.match(String(arr(answer["logs"])[1]), /^2: success, \d+ ms$/)
+      assert.strictEqual(arr(answer["logs"])[1], "2: success")
       assert.match(String(answer["message"]), /, 1 could not run$/)
       const [failed] = arr(answer["cases"]).map(obj)
       assert.match(String(failed?.["error"]), /'Prise', which is not a node/)
@@ -114,7 +111,7 @@ describe("test_workflow", () => {
       assert.strictEqual(other["same"], 0)
       const [differ] = arr(other["differ"]).map(obj)
       assert.include(arr(differ?.["changes"]), "'Price'.total: 3 → 2 (3 times)")
-      assert.match(String(arr(other["logs"])[0]), /^1: success, \d+ ms, other \(\d+ ms before\)$/)
+      assert.match(String(arr(other["logs"])[0]), /^1: success, other \(\d+ ms, before \d+ ms\)$/)
       assert.hasAllKeys(differ?.["before"], ["executionId", "executionTime"])
       const missing = yield* Effect.flip(test({ cases: cases(1), against: "w9" }))
       assert.match(missing.message, /'w9' not found/)
@@ -178,10 +175,7 @@ describe("test_workflow", () => {
     inMemory(function*() {
       const forced = { replay: "900", pins: { Price: [{ total: 1 }] } }
       const answer = yield* test({ cases: [forced, forced, { testData: {} }] })
-      assert.deepStrictEqual(
-        arr(answer["logs"]).map((line) => String(line).replace(/, \d+ ms$/, "")),
-        ["900: success", "900 (2): success", "3: success"]
-      )
+      assert.deepStrictEqual(arr(answer["logs"]), ["900: success", "900 (2): success", "3: success"])
       assert.strictEqual(answer["message"], "Tested 'w1' with 3 cases: success, but 1 node did not run")
       assert.deepStrictEqual(answer["notRun"], ["Send"])
       assert.deepStrictEqual(arr(answer["cases"]).map((each) => obj(each)?.["notRun"]), [["Send"], ["Send"], undefined])
