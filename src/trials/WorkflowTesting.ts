@@ -79,12 +79,12 @@ const openLive = Effect.fnUntraced(
   }
 )
 
-/** Workflow that runs any number of cases. */
+/** Workflow that runs any number of cases. @internal */
 export interface Opened extends Pick<TestBench.Bench, "run"> {
   readonly subject: TestCopy.Subject
 }
 
-/** Opens a workflow for these cases; nothing runs if one of them cannot. */
+/** Opens a workflow for these cases; nothing runs if one of them cannot. @internal */
 export const open = Effect.fn("WorkflowTesting.open")(
   function*(workflowId: string, cases: ReadonlyArray<TestBench.Case>, { mode, ...options }: OpenOptions) {
     const opened: Opened = mode === "live"

@@ -136,18 +136,13 @@ const partOf = ({ execution, notRun, pinned, trigger }: WorkflowTesting.TestResu
 
 type Compared = CaseSet.Outcome["comparison"]
 
-/** Whether a case does what it did, for its caller if one waits. */
-const isAsBefore = (comparison: Compared) => {
-  if (comparison === undefined || Result.isFailure(comparison)) return false
-  const { changes, isAnsweredAlike } = comparison.success
-  return isAnsweredAlike ?? changes.length === 0
-}
-
 /** Outcome of a comparison, with the duration of both runs. */
 const comparedLine = ({ executionTime }: Pick<Output, "executionTime"> = {}, comparison: NonNullable<Compared>) => {
   if (Result.isFailure(comparison)) return ", the other could not run"
-  const { before: { side: { execution: { duration } } }, changes } = comparison.success
-  const what = isAsBefore(comparison) ? changes.length === 0 ? "as before" : "answers as before" : "other"
+  const { before: { side: { execution: { duration } } }, changes, isAnsweredAlike } = comparison.success
+  const what = isAnsweredAlike ?? changes.length === 0
+    ? changes.length === 0 ? "as before" : "answers as before"
+    : "other"
   const hasTimes = executionTime !== undefined && duration !== undefined
   return `, ${what}${hasTimes ? ` (${executionTime} ms, before ${duration} ms)` : ""}`
 }
