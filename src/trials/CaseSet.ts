@@ -27,7 +27,7 @@ export interface Options extends WorkflowTesting.OpenOptions {
 export interface Outcome {
   readonly name: string
   readonly result: Result.Result<TestBench.TestResult, Errors.N8nError>
-  readonly comparison?: Result.Result<caseComparison.Comparison, Errors.N8nError>
+  readonly comparison?: Result.Result<caseComparison.Compared, Errors.N8nError>
 }
 
 const isExecution = (reference: string) => /^\d+$/.test(reference)

@@ -4,26 +4,24 @@ import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
-import { respond } from "../catalogue/types/Outside.ts"
-import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
-import * as Workflow from "../n8n/model/Workflow.ts"
 import type { WebhookAnswer } from "../n8n/N8nClient.ts"
 import * as Answering from "../workflow/Answering.ts"
+import * as Comparison from "./proof/Comparison.ts"
+import * as Effects from "./proof/Effects.ts"
 import * as Groups from "./proof/Groups.ts"
-import * as Proof from "./proof/Proof.ts"
 import * as RunComparison from "./proof/RunComparison.ts"
 import * as Volatility from "./proof/Volatility.ts"
 import type * as Replays from "./Replays.ts"
 
 /** Run to compare with, with the caller's answer where it is known as a text. */
 export interface Before {
-  readonly side: Parameters<typeof Proof.compare>[0]
+  readonly side: Parameters<typeof Comparison.compare>[0]
   readonly response?: WebhookAnswer | undefined
 }
 
 /** Comparison of one test. */
-export interface Comparison {
+export interface Compared {
   readonly before: Before
   /** Whether the caller gets the same status and the same answer; `undefined` if no caller waits. */
   readonly isAnsweredAlike: boolean | undefined
@@ -47,35 +45,27 @@ const textOf = ({ headers, status, text }: WebhookAnswer) => `${status} ${header
 
 type Differences = Groups.Run["differences"]
 
-/** Parameters of Respond to Webhook that return its items. */
-const returnsItems = (node: Workflow.Node) =>
-  [undefined, "firstIncomingItem", "allIncomingItems"].includes(
-    Workflow.parametersOf(node)["respondWith"] as string | undefined
-  )
-
-/** Whether a recorded caller got the same, by the nodes whose items or parameters answer. */
+/** Whether a recorded caller got the same, by the differences that a caller sees; `undefined` if no caller waits. */
 const isAlikeByNodes = (
-  { side: { execution } }: Before,
+  { side: { execution, nodes } }: Before,
   { result, subject }: Replays.Replayed,
-  differences: Differences,
-  nameThen: (name: string) => string
+  { differences, names, senders }: Omit<Effect.Success<ReturnType<typeof Comparison.compare>>, "newTriggers" | "order">
 ) => {
   const trigger = subject.nodes.find(({ name }) => name === result.trigger)
   const isAwaited = trigger !== undefined &&
     (Answering.responseMode(trigger) !== undefined || Answering.isCalled(trigger))
   if (!isAwaited) return undefined
-  if (execution.status !== result.execution.status || differences.some(({ kind }) => kind === "unknown")) return false
-  const answering = new Map(subject.nodes.flatMap((node) => node.type === respond ? [[node.name, node] as const] : []))
-  const isOfAnswer = ({ kind, node, path }: Differences[number]) => {
-    const own = answering.get(node)
-    if (own === undefined) return false
-    return path.startsWith("sent") || kind === "ran" || kind === "notRun" || returnsItems(own)
-  }
-  if (differences.some(isOfAnswer)) return false
-  // A failure answers without items.
-  if (!Answering.returnsLast(trigger) || result.execution.status === "error") return true
-  const last = Execution.lastToRun(result.execution) ?? ""
-  return nameThen(last) === Execution.lastToRun(execution) && differences.every(({ node }) => node !== last)
+  const now = new Map([...names].map(([name, then]) => [then, name]))
+  const { answersOther } = Effects.of(differences, {
+    record: execution,
+    replay: result.execution,
+    nodes: subject.nodes,
+    former: nodes,
+    trigger: result.trigger,
+    senders,
+    nameNow: (name) => now.get(name) ?? name
+  })
+  return !answersOther && differences.every(({ kind }) => kind !== "unknown")
 }
 
 const shown = (value: unknown) => value === undefined ? "nothing" : JSON.stringify(value)
@@ -126,24 +116,24 @@ export const compare = Effect.fnUntraced(function*<R>(
 ) {
   const { result } = replayed
   const comparison = { ignore: [], redacts }
-  const { differences, names, order } = yield* Proof.compare(before.side, replayed, comparison)
+  const compared = yield* Comparison.compare(before.side, replayed, comparison)
+  const { differences, order } = compared
   const texts = [before.response, result.response].flatMap((each) => each === undefined ? [] : [textOf(each)])
   const [then, now] = texts
   const hasTexts = before.response !== undefined && result.response !== undefined
   const repeated = differences.length === 0 && (!hasTexts || then === now) ? undefined : yield* again
   const former = isSame ? before : sideOf(replayed)
-  const second = repeated && (yield* Proof.compare(former.side, repeated, comparison)).differences
+  const second = repeated && (yield* Comparison.compare(former.side, repeated, comparison)).differences
   const { real } = Volatility.judge(Volatility.empty, differences, second && { first: [], second })
   const isVolatile = repeated?.result.response !== undefined && former.response !== undefined &&
     textOf(repeated.result.response) !== textOf(former.response)
-  const nameThen = (name: string) => names.get(name) ?? name
   return {
     before,
     isAnsweredAlike: hasTexts && !isVolatile
       ? then === now && before.side.execution.status === result.execution.status
-      : isAlikeByNodes(before, replayed, real, nameThen),
+      : isAlikeByNodes(before, replayed, { ...compared, differences: real }),
     changes: linesOf({ execution: result.execution.id, order, differences: real })
-  } satisfies Comparison
+  } satisfies Compared
 })
 
 /** Run of another version as the side to compare with. */
