@@ -15,9 +15,9 @@ import * as Effects from "./Effects.ts"
 import * as Groups from "./Groups.ts"
 import { type Compared, formerOf, learnFrom, reasonOf, subjectThen } from "./learning.ts"
 import * as RunComparison from "./RunComparison.ts"
-import { unexercisedChanges } from "./sent.ts"
 import * as settings from "./settings.ts"
 import * as triggerTest from "./triggerTest.ts"
+import { unexercisedChanges } from "./unexercised.ts"
 import * as Volatility from "./Volatility.ts"
 
 /** Runs to replay, and how to compare them. */

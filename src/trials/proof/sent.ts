@@ -15,7 +15,6 @@ import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { answers, sends } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ItemDifferences from "../../executions/ItemDifferences.ts"
-import * as Connections from "../../n8n/model/Connections.ts"
 import { isNote, type Node, parametersOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Graph from "../../workflow/Graph.ts"
@@ -24,7 +23,6 @@ import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import { starterOf } from "../Replay.ts"
 import * as Sent from "../Sent.ts"
 import { type Difference, fingerprintOfText, type Ignored, isOwnId, tally } from "./differences.ts"
-import type * as Groups from "./Groups.ts"
 
 interface EarlierVersion {
   readonly nodes: ReadonlyArray<Node>
@@ -100,32 +98,27 @@ export const withMoved = (execution: Execution.Execution, moved: Upgraded["moved
   }
 }
 
-interface Version {
-  readonly nodes: ReadonlyArray<Node>
-  readonly connections: Connections.Connections
-}
+export type Find = (type: string) => NodeType.NodeType | undefined
 
-interface Run {
-  readonly record: Execution.Execution
-  readonly replay: Execution.Execution
-  readonly names: ReadonlyMap<string, string>
-  /** Nodes that returned stored items instead of running. */
-  readonly pinned: ReadonlySet<string>
-}
-
-const onFailure = ["onError", "continueOnFail", "retryOnFail", "maxTries", "waitBetweenTries"]
-
-const always = ["type", "typeVersion", "parameters", "credentials", "disabled", "alwaysOutputData", "executeOnce"]
-
-type Find = (type: string) => NodeType.NodeType | undefined
+/** Value without the names and links that the editor shows for an id. */
+const withoutLabels = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(withoutLabels)
+    : obj(value) === undefined
+    ? value
+    : Object.fromEntries(
+      Object.entries(obj(value) ?? {}).flatMap(([key, each]) =>
+        key.startsWith("cachedResult") ? [] : [[key, withoutLabels(each)]]
+      )
+    )
 
 /** Node as it runs: with the defaults that the workflow of an execution has, and a stored one may lack. */
-const asRun = (find: Find) => (node: Node): Node => {
+export const asRun = (find: Find) => (node: Node): Node => {
   const nodeType = find(node.type)
   const typeVersion = node.typeVersion ?? 1
   const description = nodeType && NodeType.at(nodeType, typeVersion)
-  if (description === undefined) return node
-  const parameters = parametersOf(node)
+  if (description === undefined) return { ...node, parameters: withoutLabels(parametersOf(node)) as Obj }
+  const parameters = withoutLabels(parametersOf(node)) as Obj
   const names = new Set(description.properties.map(({ name }) => name))
   // An empty one is a notice of another release, which n8n records with the defaults.
   const unknown = Object.entries(parameters).filter(([name, value]) => !names.has(name) && value !== "")
@@ -134,82 +127,6 @@ const asRun = (find: Find) => (node: Node): Node => {
     parameters: { ...Object.fromEntries(unknown), ...Parameters.complete(description, { typeVersion, parameters }) }
   }
 }
-
-const isEqual = (one: unknown, other: unknown) => (one ?? false) === (other ?? false) || equals(one, other)
-
-const targets = (graph: Graph.Graph, name: string, nameOf: (name: string) => string) =>
-  Array.from(
-    { length: Graph.outputCount(graph, name) },
-    (_, index) => Graph.next(graph, name, index).map(nameOf).toSorted()
-  )
-
-const usedOutputs = (runs: ReadonlyArray<Execution.Run> = []) =>
-  runs.flatMap(({ outputs }) =>
-    outputs.flatMap(({ count, index, type }) => type === "main" && count > 0 ? [index] : [])
-  )
-
-/** Changes from one version to another of which no run reached the node, failed at it, or used its output. */
-export const unexercisedChanges = Effect.fnUntraced(function*(
-  before: Version,
-  after: Version,
-  runs: ReadonlyArray<Run>
-): Effect.fn.Return<ReadonlyArray<Groups.NotReplayed>, Errors.ValidationError, NodeCatalogue> {
-  const find = yield* findAll([...before.nodes, ...after.nodes].map(({ type }) => type))
-  const parse = yield* JavaScript.parser
-  const running = asRun(find)
-  const earlier = before.nodes.map(running)
-  const formerOf = (name: string) => runs.map(({ names }) => names.get(name)).find((each) => each !== undefined) ?? name
-  const today = new Map(after.nodes.map(({ name }) => [formerOf(name), name]))
-  const [then, graph] = [Graph.make(before.connections), Graph.make(after.connections)]
-  return after.nodes.map(running).flatMap((node): ReadonlyArray<Groups.NotReplayed> => {
-    const { name } = node
-    if (isNote(node) || Graph.served(graph, name).length > 0) return []
-    const former = earlier.find((each) => each.name === formerOf(name))
-    const hasRun = runs.some(({ replay }) => replay.runs.has(name))
-    if (node.disabled === true && former?.disabled === true) return []
-    if (former === undefined) {
-      return hasRun || node.disabled === true ? [] : [{ node: name, why: "new, and no run reaches it" }]
-    }
-    const code = codeOf(find(node.type), node.typeVersion ?? null)
-    const parameters = Code.aligned(code, parametersOf(node), former.parameters, parse)
-    const own: Node = { ...node, parameters }
-    const changed = (keys: ReadonlyArray<string>) => keys.filter((key) => !isEqual(own[key], former[key]))
-    const failing = changed(onFailure)
-    if (!hasRun) {
-      return [...changed(always), ...failing].length === 0
-        ? []
-        : [{ node: name, why: "changed, and no run reaches it" }]
-    }
-    const hasFailed = runs.some(({ record, replay }) =>
-      [record.runs.get(former.name), replay.runs.get(name)].some((all) =>
-        all?.some(({ error }) => error !== undefined)
-      ) ||
-      former["onError"] === "continueErrorOutput" &&
-        usedOutputs(record.runs.get(former.name)).some((index) => index > 0)
-    )
-    const isStored = runs.some(({ pinned }) => pinned.has(name))
-    const used = new Set(
-      runs.flatMap(({ record, replay }) => [
-        ...usedOutputs(record.runs.get(former.name)),
-        ...usedOutputs(replay.runs.get(name))
-      ])
-    )
-    const [old, now] = [
-      targets(then, former.name, (each) => today.get(each) ?? each),
-      targets(graph, name, (each) => each)
-    ]
-    const outputs = Array.from({ length: Math.max(old.length, now.length) }, (_, index) => index)
-      .filter((index) => !used.has(index) && !equals(old[index] ?? [], now[index] ?? []))
-    return [
-      ...(failing.length > 0 && !hasFailed
-        ? [{ node: name, why: `${failing.join(", ")} changed, and it failed in no run` }]
-        : hasFailed && isStored && failing.some((key) => key !== "onError" && key !== "continueOnFail")
-        ? [{ node: name, why: `${failing.join(", ")} changed, and a replay repeats its failure` }]
-        : []),
-      ...outputs.map((index) => ({ node: name, why: `links of output ${index} changed, and no run used it` }))
-    ]
-  })
-})
 
 /** Execution, and the version that ran. */
 export interface Side {

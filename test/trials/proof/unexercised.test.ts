@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Obj } from "../../../src/base/Json.ts"
-import { unexercisedChanges } from "../../../src/trials/proof/sent.ts"
+import { unexercisedChanges } from "../../../src/trials/proof/unexercised.ts"
 import { document, fromApi, items, run } from "../../executions/runData.ts"
 import { catalogue } from "../../support/catalogue.ts"
 import { main, node } from "../../support/workflows.ts"
@@ -60,6 +60,16 @@ layer(catalogue)("changes that no run shows", (it) => {
       )
     }))
 
+  it.effect("do not include the names that the editor shows for ids", () =>
+    Effect.gen(function*() {
+      const locator = (more: Obj) => [
+        ...before.nodes,
+        node("Call", "executeWorkflow", 1.2, { workflowId: { __rl: true, mode: "list", value: "w9", ...more } })
+      ]
+      const [then, now] = [locator({}), locator({ cachedResultName: "Sub", cachedResultUrl: "/workflow/w9" })]
+      assert.deepStrictEqual(yield* unexercisedChanges({ ...before, nodes: then }, { ...before, nodes: now }, runs), [])
+    }))
+
   it.effect("are of nodes that no run reaches", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* changes({ nodes: changed("Rare", { parameters: { a: 1 } }) }), [
@@ -67,6 +77,15 @@ layer(catalogue)("changes that no run shows", (it) => {
       ])
       assert.deepStrictEqual(yield* changes({ nodes: [...before.nodes, node("New", "noOp")] }), [
         { node: "New", why: "new, and no run reaches it" }
+      ])
+      assert.deepStrictEqual(yield* changes({ nodes: before.nodes.filter(({ name }) => name !== "Rare") }), [
+        { node: "Rare", why: "removed, and no run reached it" }
+      ])
+      assert.deepStrictEqual(yield* changes({ nodes: before.nodes.filter(({ name }) => name !== "End") }), [
+        { node: "End", why: "removed, and no node after it is left that shows it" }
+      ])
+      assert.deepStrictEqual(yield* changes({ connections: { ...before.connections, Rare: main("End") } as never }), [
+        { node: "Rare", why: "its links changed, and no run reaches it" }
       ])
     }))
 

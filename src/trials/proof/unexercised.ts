@@ -1,0 +1,119 @@
+/** Changes of a workflow that no recorded run shows. */
+import * as Effect from "effect/Effect"
+import type * as Errors from "../../base/Errors.ts"
+import * as JavaScript from "../../base/JavaScript.ts"
+import { equals } from "../../base/Json.ts"
+import * as Code from "../../catalogue/code/Code.ts"
+import { findAll, type NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import { sends } from "../../catalogue/types/Outside.ts"
+import * as Execution from "../../executions/Execution.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import { isNote, type Node, parametersOf } from "../../n8n/model/Workflow.ts"
+import * as Graph from "../../workflow/Graph.ts"
+import type * as Groups from "./Groups.ts"
+import { asRun, codeOf } from "./sent.ts"
+
+interface Version {
+  readonly nodes: ReadonlyArray<Node>
+  readonly connections: Connections.Connections
+}
+
+interface Run {
+  readonly record: Execution.Execution
+  readonly replay: Execution.Execution
+  readonly names: ReadonlyMap<string, string>
+  /** Nodes that returned stored items instead of running. */
+  readonly pinned: ReadonlySet<string>
+}
+
+const onFailure = ["onError", "continueOnFail", "retryOnFail", "maxTries", "waitBetweenTries"]
+
+const always = ["type", "typeVersion", "parameters", "credentials", "disabled", "alwaysOutputData", "executeOnce"]
+
+const isEqual = (one: unknown, other: unknown) => (one ?? false) === (other ?? false) || equals(one, other)
+
+const targets = (graph: Graph.Graph, name: string, nameOf: (name: string) => string) =>
+  Array.from(
+    { length: Graph.outputCount(graph, name) },
+    (_, index) => Graph.next(graph, name, index).map(nameOf).toSorted()
+  )
+
+const usedOutputs = (runs: ReadonlyArray<Execution.Run> = []) =>
+  runs.flatMap(({ outputs }) =>
+    outputs.flatMap(({ count, index, type }) => type === "main" && count > 0 ? [index] : [])
+  )
+
+/** Changes from one version to another of which no run reached the node, failed at it, or used its output. */
+export const unexercisedChanges = Effect.fnUntraced(function*(
+  before: Version,
+  after: Version,
+  runs: ReadonlyArray<Run>
+): Effect.fn.Return<ReadonlyArray<Groups.NotReplayed>, Errors.ValidationError, NodeCatalogue> {
+  const find = yield* findAll([...before.nodes, ...after.nodes].map(({ type }) => type))
+  const parse = yield* JavaScript.parser
+  const running = asRun(find)
+  const earlier = before.nodes.map(running)
+  const formerOf = (name: string) => runs.map(({ names }) => names.get(name)).find((each) => each !== undefined) ?? name
+  const today = new Map(after.nodes.map(({ name }) => [formerOf(name), name]))
+  const [then, graph] = [Graph.make(before.connections), Graph.make(after.connections)]
+  const removed = before.nodes.flatMap((node): ReadonlyArray<Groups.NotReplayed> => {
+    const { disabled, name } = node
+    if (today.has(name) || isNote(node) || disabled === true || Graph.served(then, name).length > 0) return []
+    if (runs.every(({ record }) => !record.runs.has(name))) {
+      return [{ node: name, why: "removed, and no run reached it" }]
+    }
+    const isSender = sends(find(node.type), node, parse)
+    const isShown = [...Graph.after(then, [name])].some((each) => each !== name && today.has(each))
+    return isSender || isShown ? [] : [{ node: name, why: "removed, and no node after it is left that shows it" }]
+  })
+  const others = after.nodes.map(running).flatMap((node): ReadonlyArray<Groups.NotReplayed> => {
+    const { name } = node
+    if (isNote(node) || Graph.served(graph, name).length > 0) return []
+    const former = earlier.find((each) => each.name === formerOf(name))
+    const hasRun = runs.some(({ replay }) => replay.runs.has(name))
+    if (node.disabled === true && former?.disabled === true) return []
+    if (former === undefined) {
+      return hasRun || node.disabled === true ? [] : [{ node: name, why: "new, and no run reaches it" }]
+    }
+    const code = codeOf(find(node.type), node.typeVersion ?? null)
+    const parameters = Code.aligned(code, parametersOf(node), former.parameters, parse)
+    const own: Node = { ...node, parameters }
+    const changed = (keys: ReadonlyArray<string>) => keys.filter((key) => !isEqual(own[key], former[key]))
+    const failing = changed(onFailure)
+    const [old, now] = [
+      targets(then, former.name, (each) => today.get(each) ?? each),
+      targets(graph, name, (each) => each)
+    ]
+    if (!hasRun) {
+      if ([...changed(always), ...failing].length > 0) return [{ node: name, why: "changed, and no run reaches it" }]
+      return equals(old, now) || node.disabled === true
+        ? []
+        : [{ node: name, why: "its links changed, and no run reaches it" }]
+    }
+    const hasFailed = runs.some(({ record, replay }) =>
+      [record.runs.get(former.name), replay.runs.get(name)].some((all) =>
+        all?.some(({ error }) => error !== undefined)
+      ) ||
+      former["onError"] === "continueErrorOutput" &&
+        usedOutputs(record.runs.get(former.name)).some((index) => index > 0)
+    )
+    const isStored = runs.some(({ pinned }) => pinned.has(name))
+    const used = new Set(
+      runs.flatMap(({ record, replay }) => [
+        ...usedOutputs(record.runs.get(former.name)),
+        ...usedOutputs(replay.runs.get(name))
+      ])
+    )
+    const outputs = Array.from({ length: Math.max(old.length, now.length) }, (_, index) => index)
+      .filter((index) => !used.has(index) && !equals(old[index] ?? [], now[index] ?? []))
+    return [
+      ...(failing.length > 0 && !hasFailed
+        ? [{ node: name, why: `${failing.join(", ")} changed, and it failed in no run` }]
+        : hasFailed && isStored && failing.some((key) => key !== "onError" && key !== "continueOnFail")
+        ? [{ node: name, why: `${failing.join(", ")} changed, and a replay repeats its failure` }]
+        : []),
+      ...outputs.map((index) => ({ node: name, why: `links of output ${index} changed, and no run used it` }))
+    ]
+  })
+  return [...removed, ...others]
+})
