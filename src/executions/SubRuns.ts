@@ -11,12 +11,15 @@ const recordedBy = (execution: Execution.Execution, node: string): ReadonlyArray
     Execution.calls(execution, node, run).map((call) => ({ ...call, node }))
   )
 
-/** Number of runs that a node started if none of its items failed. */
+/** Number of runs that one run of a node starts if none of its items fails. */
+const expectedOf = (execution: Execution.Execution, node: Node, run: Execution.Run) => {
+  if (parametersOf(node)["mode"] !== "each") return 1
+  const items = Execution.inputs(execution, node.name, run)[0]?.count ?? 0
+  return node["executeOnce"] === true ? Math.min(items, 1) : items
+}
+
 const expected = (execution: Execution.Execution, node: Node) =>
-  (execution.runs.get(node.name) ?? []).reduce((sum, run) => {
-    const items = Execution.inputs(execution, node.name, run)[0]?.count ?? 0
-    return sum + (parametersOf(node)["mode"] === "each" ? items : 1)
-  }, 0)
+  (execution.runs.get(node.name) ?? []).reduce((sum, run) => sum + expectedOf(execution, node, run), 0)
 
 /** Maximum number of runs that are read to find those of a caller. */
 const maxRead = 50
@@ -66,3 +69,21 @@ export const of = Effect.fn("SubRuns.of")(function*(execution: Execution.Executi
   )
   return { runs, unnamed: unnamed.map(({ name }) => name) }
 })
+
+/**
+ * Ids of the runs that each run of a node started, in their order, of `all` that its execution started: fewer than its
+ * items after one that failed. `undefined` if some are missing, or are further tries.
+ */
+export const byRun = (execution: Execution.Execution, node: Node, all: ReadonlyArray<Execution.SubRun>) => {
+  const unnamed = all.flatMap((each) =>
+    each.node === node.name && each.execution !== undefined ? [each.executionId] : []
+  )
+  const runs = (execution.runs.get(node.name) ?? []).map((run) => {
+    const named = Execution.calls(execution, node.name, run).map(({ executionId }) => executionId)
+    const count = expectedOf(execution, node, run)
+    const ids = [...named, ...unnamed.splice(0, Math.max(0, count - named.length))]
+      .toSorted((a, b) => Number(a) - Number(b))
+    return { ids, isWhole: ids.length >= count || run.error !== undefined && ids.length > 0 }
+  })
+  return unnamed.length === 0 && runs.every(({ isWhole }) => isWhole) ? runs.map(({ ids }) => ids) : undefined
+}

@@ -3,6 +3,8 @@ import * as Lazy from "../base/Lazy.ts"
 
 export const batchProof = Lazy.load(() => import("./proof/BatchProof.ts"))
 
+export const callersProof = Lazy.load(() => import("./proof/CallersProof.ts"))
+
 export const drill = Lazy.load(() => import("./drill/Drill.ts"))
 
 export const retry = Lazy.load(() => import("./Retry.ts"))

@@ -40,7 +40,7 @@ export interface Request {
 const refuse = (reason: string, hint: Hint, field = "replay") => new Errors.ValidationError({ reason, field, hint })
 
 /** Reader of an execution's items; it stops soon after the maximum size of a copy, which then refuses them. */
-const reader = (execution: Execution.Execution) => {
+export const reader = (execution: Execution.Execution) => {
   let length = 0
   const items = (slot: Execution.Slot): ReadonlyArray<unknown> => {
     const all: Array<unknown> = []

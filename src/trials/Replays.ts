@@ -80,6 +80,8 @@ export const idsOf = Effect.fnUntraced(
 export interface Replayed {
   readonly subject: TestCopy.Subject
   readonly result: TestBench.TestResult
+  /** Nodes that were replaced, so that they returned other items than the recorded ones. */
+  readonly replaced?: ReadonlySet<string>
 }
 
 /** Reason why a run was not replayed; `isPassing` if n8n was busy, so that another try may succeed. */
@@ -122,9 +124,14 @@ export const make = Effect.fnUntraced(
       replay: Effect.fnUntraced(
         function*(subject: TestCopy.Subject, id: string, rows?: TestCopy.Replacements) {
           const { run } = yield* open(subject)
-          const result = yield* permits.withPermit(run({ replay: id, rows }))
+          const { notRun, ...result } = yield* permits.withPermit(run({ replay: id, rows }))
           for (const each of result.upgraded) upgraded.set(each.node, each)
-          return { subject, result } satisfies Replayed
+          const replaced = new Set(rows?.keys())
+          return {
+            subject,
+            result: { ...result, notRun: notRun.filter((name) => !replaced.has(name)) },
+            replaced
+          } satisfies Replayed
         },
         Effect.mapError((error): Fault => ({
           why: error.message,

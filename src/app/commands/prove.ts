@@ -11,6 +11,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Links from "../../n8n/Links.ts"
 import * as CaseRun from "../../trials/cases/CaseRun.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
+import * as CallersProof from "../../trials/proof/CallersProof.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
@@ -129,11 +130,12 @@ export const prove = command(
       50
     ),
     allow: flags.choice("allow", ["fixed"], "Exit with 0 if all that differs are failed runs that no longer fail"),
+    callers: flags.toggle("callers", "Instead, replay the runs of the workflows that call it, with it inside"),
     drill: flags.toggle("drill", "Instead, let each node that reaches outside fail once, on copies"),
     junit,
     json: flags.json
   },
-  Effect.fnUntraced(function*({ allow, drill, executions, ignore, json, junit, last, workflow }, options) {
+  Effect.fnUntraced(function*({ allow, callers, drill, executions, ignore, json, junit, last, workflow }, options) {
     const startedAt = yield* Clock.currentTimeMillis
     const run = Reference.resolve(
       workflow,
@@ -150,11 +152,17 @@ export const prove = command(
             cases: ProofReport.drillCases(result)
           }
         }
-        const { left: _, outcomes, triggers: __, ...result } = yield* Proof.prove(workflow, {
-          ...selected,
-          ignore,
-          redacts: yield* Tool.RedactSecrets
-        })
+        const compared = { ...selected, ignore, redacts: yield* Tool.RedactSecrets }
+        if (callers) {
+          const { next: _, proofs, ...result } = yield* CallersProof.prove(workflow, compared)
+          return {
+            code: Groups.exitCode(result),
+            result,
+            text: ProofReport.ofMany(result, isColoured),
+            cases: proofs.flatMap(ProofReport.junitOf)
+          }
+        }
+        const { left: _, outcomes, triggers: __, ...result } = yield* Proof.prove(workflow, compared)
         return {
           code: Groups.exitCode(result, allow === "fixed"),
           result,

@@ -7,7 +7,7 @@ import * as Visible from "../../base/Visible.ts"
 import type * as Fleet from "../../fleet/Fleet.ts"
 import * as batches from "../../tools/shared/Batches.ts"
 import type * as BatchProof from "../../trials/proof/BatchProof.ts"
-import { markOf } from "./ProofReport.ts"
+import { manyLines, markOf } from "./ProofReport.ts"
 
 const text = (value: string) => Visible.label(value, 200)
 
@@ -98,10 +98,7 @@ export const upgradeLines = (upgrade: Upgrade, isDryRun: boolean, isColoured: bo
     ...isDryRun ? leftOut(upgrade.refused) : outcomeLines(upgrade),
     ...proof === undefined ? [] : [
       proof.verdict,
-      ...proof.groups.map(({ names, nodes, paths }) =>
-        `  differ: ${Rows.names(nodes, 3)} ${Rows.listed(paths, 3)} in ${Rows.names(names, 5, 200)}`
-      ),
-      ...proof.notReplayed.map(({ names, why }) => `  not proven: ${text(why)}: ${Rows.names(names, 5, 200)}`)
+      ...manyLines(proof)
     ],
     // Nodes that are left were outdated before.
     `${markOf(exitCode({ ...upgrade, plan: shown }), isColoured)} ${isDryRun ? "Would upgrade" : "Upgraded"} ${

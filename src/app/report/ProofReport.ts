@@ -1,9 +1,11 @@
 /** Comparison of replayed runs with their records, as text for people and as JUnit entries. Pure. */
+import * as Result from "effect/Result"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
+import type * as Proofs from "../../trials/proof/Proofs.ts"
 import type * as JUnit from "./JUnit.ts"
 import * as Layout from "./Layout.ts"
 
@@ -82,6 +84,28 @@ export const junit = (
     }]
   )
 ]
+
+/** Groups and what says nothing of a proof of several workflows. */
+export const manyLines = ({ groups, notReplayed }: Proofs.Proofs) => [
+  ...groups.flatMap(({ example: shown, names, nodes, paths }, index) => [
+    `  differ: ${Rows.names(nodes, 3)} ${Rows.listed(paths, 3)} in ${Rows.names(names, 5, 200)}`,
+    ...(index === 0 && shown !== undefined ? bothSides([shown]) : [])
+  ]),
+  ...notReplayed.map(({ names, why }) => `  not proven: ${Visible.label(why, 200)}: ${Rows.names(names, 5, 200)}`)
+]
+
+/** Report of a proof of several workflows: the verdict, then its groups. */
+export const ofMany = (result: Proofs.Proofs, isColoured: boolean): string =>
+  [
+    `${markOf(Groups.exitCode(result), isColoured)} ${result.verdict}`,
+    ...manyLines(result)
+  ].join("\n")
+
+/** An entry for each run of a workflow with its proof; one for a workflow that was not proven. */
+export const junitOf = ({ id, name, proof }: Proofs.Proven): ReadonlyArray<JUnit.Case> =>
+  Result.isSuccess(proof)
+    ? junit(name, proof.success.outcomes, proof.success.notReplayed)
+    : junit(name, [], [{ execution: id, why: proof.failure.message }])
 
 /** Report of a drill: the verdicts in a line, then each node. */
 export const drill = (result: Drill.Drill, isColoured: boolean): string => {

@@ -58,21 +58,24 @@ const budget: Minimize.Budget = {
 
 const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 
-const invalidBatch = (reason: string) =>
-  parameters.invalid("batch", reason, "A batch is proven whole, by the plan's id; a workflow by workflowId.")
+const hints = {
+  batch: "A batch is proven whole, by the plan's id; a workflow by workflowId.",
+  callers: "Callers are proven on their newest runs: workflow_prove(workflowId, callers: true)."
+}
+
+const refuse = (field: keyof typeof hints, reason: string) => parameters.invalid(field, reason, hints[field])
 
 /** Replays recorded runs on a changed workflow, or on those of a batch, and shows what differs. */
 export const workflowProve = Tool.make({
   name: "workflow_prove",
   title: "Prove a change on recorded runs",
-  searchHint:
-    "is this change safe to publish, regression test against production runs, compare draft with past executions",
-  description: "Does a changed workflow do what its runs did? Replays them on a copy; sends nothing.",
+  searchHint: "is this change safe to publish, also for callers, regression test",
+  description: "Does a changed workflow do what its runs did? Replayed on a copy; sends nothing.",
   annotations: Tool.additive,
   scopes: testWorkflow.scopes,
   input: Schema.Struct({
     workflowId: Schema.optionalKey(parameters.reference),
-    batch: parameters.optional(Schema.String, "Or plan of bulk_edit: all."),
+    batch: parameters.optional(Schema.String, "Or bulk_edit's plan."),
     last: parameters.optionalInt(
       "last",
       { minimum: 1, maximum: Replays.maxRuns },
@@ -80,7 +83,9 @@ export const workflowProve = Tool.make({
     ),
     executions: parameters.executionIds("executions", Replays.maxRuns, "Or these."),
     ignore: conditions.paths("Not compared: email, 'Map'.email."),
-    drill: parameters.flag("Instead fail outside nodes: who notices?")
+    drill: parameters.flag("Instead fail outside nodes: who notices?"),
+    callers: parameters.flag("Instead its callers' runs."),
+    after: parameters.optional(Schema.String, "From next.")
   }),
   output: Schema.Struct({
     verdict: Schema.optionalKey(Schema.String),
@@ -91,19 +96,19 @@ export const workflowProve = Tool.make({
     compared: Schema.optionalKey(Schema.String),
     /**
      * Equal differences: `{node, paths, runs, executions, values?: [{path, before?, after?}], also?}`, the cause first;
-     * those of a batch are `{paths, nodes, workflows, names, runs, example?}`.
+     * those of a batch and of callers are `{paths, nodes, workflows, names, runs, example?}`.
      */
     groups: rows,
     /** Paths that always differ: `{node, path, why?}`. */
     ignored: rows,
-    /** Nodes and runs that were left out: `{node?, execution?, why}`, of a batch `{why, workflows, names}`. */
+    /** Nodes and runs that were left out: `{node?, execution?, why}`, of a batch and callers `{why, workflows, names}`. */
     notReplayed: rows,
     /** Verdicts of a drill, the worst node first: `{node, verdict, failures, why}`. */
     drill: rows,
     /** Arguments of the call that continues. */
     next: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   }),
-  handler: ({ batch, drill, executions, workflowId, ...input }) =>
+  handler: ({ after, batch, callers, drill, executions, workflowId, ...input }) =>
     Effect.gen(function*() {
       const { hearsProgress } = yield* CallContext
       const options = {
@@ -112,20 +117,29 @@ export const workflowProve = Tool.make({
         redacts: yield* Tool.RedactSecrets
       }
       if (batch !== undefined) {
-        return workflowId === undefined && executions === undefined && !drill
+        return workflowId === undefined && executions === undefined && !drill && !callers
           ? { batch: yield* (yield* Modules.batchProof).prove(batch, options) }
-          : yield* invalidBatch("batch cannot be combined with workflowId, executions and drill")
+          : yield* refuse("batch", "batch cannot be combined with workflowId, executions, drill and callers")
       }
-      if (workflowId === undefined) return yield* invalidBatch("workflowId or batch is required")
+      if (workflowId === undefined) return yield* refuse("batch", "workflowId or batch is required")
+      if (callers) {
+        return executions === undefined && !drill
+          ? { callers: yield* (yield* Modules.callersProof).prove(workflowId, { ...options, after }) }
+          : yield* refuse("callers", "callers cannot be combined with executions and drill")
+      }
       if (!drill) return { proof: yield* Proof.prove(workflowId, { ...options, executions }) }
       const Drill = yield* Modules.drill
       const { notDrilled, note, rows } = yield* Drill.drill(workflowId, { ...options, executions })
       return { drill: { notDrilled, verdict: Drill.verdictOf(rows, note), rows: Drill.referring(rows) } }
     }),
-  summarize: (result, { drill: _, ...input }) => {
+  summarize: (result, { callers, drill: _, ...input }) => {
     if ("batch" in result) {
       const { next, ...proof } = result.batch
       return defined({ ...proof, next: next === undefined ? undefined : { ...input, batch: next } })
+    }
+    if ("callers" in result) {
+      const { next: after, proofs: _, ...proof } = result.callers
+      return defined({ ...proof, next: after === undefined ? undefined : { ...input, callers, after } })
     }
     if ("drill" in result) {
       const { notDrilled, rows, verdict } = result.drill
@@ -152,8 +166,8 @@ export const workflowProve = Tool.make({
         : `${new Set(drill.map(({ node }) => node)).size} 個のノードの障害を試しました`
     }
   },
-  next: ({ batch, drill, workflowId, ...input }, { groups = [] }) => (path, count) => {
-    const executions = path === "groups" && batch === undefined && !drill ? rest(groups.slice(count)) : []
+  next: ({ batch, callers, drill, workflowId, ...input }, { groups = [] }) => (path, count) => {
+    const executions = path === "groups" && batch === undefined && !drill && !callers ? rest(groups.slice(count)) : []
     return executions.length === 0
       ? undefined
       : Hints.call("workflow_prove", defined({ workflowId, ignore: input.ignore, executions }))

@@ -26,6 +26,12 @@ import {
 } from "./sent.ts"
 import * as triggerTest from "./triggerTest.ts"
 
+/** Nodes that return what another workflow, which has changed or has not, returns to a recorded run. */
+export type Inside = (
+  record: Execution.Execution,
+  version: "changed" | "former"
+) => Effect.Effect<TestCopy.Replacements, string, Effect.Services<ReturnType<Replays.Replays["replay"]>>>
+
 /** Versions to compare, and how. */
 export interface Options {
   readonly subject: TestCopy.Subject
@@ -33,6 +39,8 @@ export interface Options {
   readonly published?: TestCopy.Subject | undefined
   /** Settings before the change, where n8n has them and they are not those that ran. */
   readonly settings?: unknown
+  /** Replaces nodes that call a changed workflow; the version before the change is this one with the former. */
+  readonly inside?: Inside | undefined
   readonly ignore: ReadonlyArray<RunComparison.Ignored>
   /** Whether it matters how the workflow is called, as for its callers. */
   readonly comparesTrigger?: boolean
@@ -176,8 +184,11 @@ const returnedDifferences = Effect.fnUntraced(function*(
 /** Compares an execution with a replay: outputs, and what nodes sent. */
 export const compare = Effect.fnUntraced(function*(
   then: Side,
-  { result, subject }: Replays.Replayed,
-  { comparesTrigger = false, ignore, redacts, unstable = [] }: Omit<Options, "published" | "settings" | "subject">
+  { replaced, result, subject }: Replays.Replayed,
+  { comparesTrigger = false, ignore, redacts, unstable = [] }: Omit<
+    Options,
+    "inside" | "published" | "settings" | "subject"
+  >
 ) {
   const formerName = Replay.formerName(then.execution)
   const known = new Set(then.nodes.map(({ name }) => name))
@@ -194,7 +205,7 @@ export const compare = Effect.fnUntraced(function*(
     replay: result.execution,
     nodes: [...names.keys()],
     nameThen,
-    pinned,
+    pinned: new Set([...pinned].filter((name) => replaced?.has(name) !== true)),
     ignore,
     unstable,
     redacts

@@ -153,13 +153,14 @@ export const comparedOf = (results: ReadonlyArray<TestResult>, nodes: ReadonlyAr
     if (start !== undefined && (Answering.responseMode(start) !== undefined || Answering.isCalled(start))) answered++
     if (hasFiles(result.execution, senders)) files++
   }
-  return [
+  const parts = [
     `outputs of ${counted(ran.size, "node")}`,
     ...(senders.size === 0 ? [] : [`what ${counted(senders.size, "node")} would send`]),
     ...(calls.size === 0 ? [] : [`the input of ${counted(calls.size, "sub-workflow")}, not run`]),
     ...(answered === 0 ? [] : ["the answer"]),
     ...(files === 0 ? [] : ["files by name, type and size"])
-  ].join(", ")
+  ]
+  return results.length === 0 ? {} : { compared: parts.join(", ") }
 }
 
 /** Whether a node that sends received files. */

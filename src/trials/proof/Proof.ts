@@ -21,7 +21,7 @@ import { unexercisedChanges } from "./unexercised.ts"
 import * as Volatility from "./Volatility.ts"
 
 /** Runs to replay, and how to compare them. */
-export interface Options extends Replays.Selected {
+export interface Options extends Replays.Selected, Pick<Comparison.Options, "inside"> {
   /** Paths not to compare: `email`, or only of one node: `'Map contact'.email`. */
   readonly ignore?: ReadonlyArray<string> | undefined
   readonly timeout: number
@@ -40,9 +40,25 @@ export interface Proof extends Groups.Result {
 /** Replayed run with its real differences and the duration of its replay. */
 export interface Outcome extends Groups.Run {
   readonly milliseconds: number
+  readonly replayed: Replays.Replayed
+  readonly effects: Effects.Effects
   /** Whether it failed and no longer does, and nothing else is different for others. */
   readonly isFixed: boolean
 }
+
+/** Versions to compare; with another workflow inside, this one is the same before and after. */
+const comparisonOf = Effect.fnUntraced(
+  function*(
+    opened: TestBench.Workbench,
+    ignore: Comparison.Options["ignore"],
+    { inside, redacts }: Pick<Options, "inside" | "redacts">
+  ) {
+    const versions = inside === undefined
+      ? yield* formerOf(opened)
+      : { subject: opened.subject, published: opened.subject }
+    return { ...versions, inside, ignore, redacts, comparesTrigger: inside === undefined } as Comparison.Options
+  }
+)
 
 /** Separates the real differences of a run, with those of its trigger, and says what others see of them. */
 const judged = Effect.fnUntraced(
@@ -79,9 +95,9 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   const executions = yield* Executions
   const opened = yield* TestBench.workbench(reference)
   const ignore = yield* RunComparison.ignored(options.ignore ?? [], opened.subject.nodes.map(({ name }) => name))
-  const { subject, ...former } = yield* formerOf(opened)
+  const comparison = yield* comparisonOf(opened, ignore, options)
+  const { inside, published, settings: known, subject } = comparison
   const workbench = { ...opened, subject }
-  const comparison: Comparison.Options = { subject, ...former, ignore, redacts: options.redacts, comparesTrigger: true }
   const { ids, omitted } = yield* Replays.idsOf(workbench, options)
   const replays = yield* Replays.make(workbench, options)
   const notReplayed: Array<Groups.NotReplayed> = [...omitted]
@@ -90,7 +106,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     const record = yield* Effect.mapError(executions.get(id), ({ message }) => message)
     const obstacle = ExecutionHead.isOver(record.status) ? RunComparison.obstacle(record) : "it has not ended"
     if (obstacle !== undefined) return yield* Effect.fail(obstacle)
-    const replay = yield* replays.replay(subject, id)
+    const replay = yield* replays.replay(subject, id, inside && (yield* inside(record, "changed")))
     for (const node of replay.result.notRun) {
       notReplayed.push({ node, execution: id, why: "reaches outside, without recorded items" })
     }
@@ -124,7 +140,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     runs.flatMap(({ execution, newTriggers, record }) =>
       newTriggers.map((version) => ({ execution, record, version }))
     ),
-    { ...options, workbench, published: former.published, ignore }
+    { ...options, workbench, published, ignore }
   )
   const received = (run: Compared) =>
     triggers.flatMap(({ differences }) => differences.get(run.execution) ?? [])
@@ -133,6 +149,8 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   const outcomes = verdicts.map(({ effects, real, run: { execution, order, replayed } }): Outcome => ({
     execution,
     milliseconds: replayed.result.execution.duration ?? 0,
+    replayed,
+    effects,
     order,
     differences: real,
     isFixed: effects.isFixed && real.length > 0
@@ -140,7 +158,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   const [newest] = runs
   const version = newest === undefined
     ? undefined
-    : former.published ?? subjectThen(newest.record, subject, former.settings)
+    : published ?? subjectThen(newest.record, subject, known)
   const unseenChanges = [
     ...version === undefined ? [] : [
       ...yield* unexercisedChanges(
@@ -176,9 +194,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   return {
     ...result,
     verdict,
-    ...(runs.length === 0
-      ? {}
-      : { compared: Effects.comparedOf(runs.map(({ replayed }) => replayed.result), subject.nodes) }),
+    ...Effects.comparedOf(runs.map(({ replayed }) => replayed.result), subject.nodes),
     ...(fixed === 0 ? {} : { fixed }),
     workflow: { id: reference, name: subject.name },
     left,

@@ -54,14 +54,17 @@ export const subjectThen = (
 /** Differences of a run that the version before the change shows when it is replayed, in today's names of nodes. */
 const baseOf = Effect.fnUntraced(function*(
   { execution: id, record }: Compared,
-  { published, settings: known, subject, ...comparison }: Comparison.Options,
+  { inside = () => Effect.succeed(new Map()), published, settings: known, subject, ...comparison }: Comparison.Options,
   { replay }: Replays.Replays,
   isTwice: boolean
 ) {
   const then = published ?? subjectThen(record, subject, known)
   if (then === undefined) return yield* Effect.fail("n8n did not store the workflow that ran")
   const replays = yield* Effect.all(
-    Array.from({ length: isTwice ? 2 : 1 }, () => replay(then, id)),
+    Array.from(
+      { length: isTwice ? 2 : 1 },
+      () => Effect.flatMap(inside(record, "former"), (rows) => replay(then, id, rows))
+    ),
     { concurrency: "unbounded" }
   )
   const now = new Map(then.nodes.map(({ id, name }) => {
@@ -169,7 +172,13 @@ export const learnFrom = Effect.fnUntraced(function*(
  * Version before the change: the published one if it differs, otherwise the one that ran (`published` is absent then), and
  * the settings that n8n has. Those of a file are merged with these when it is written.
  */
-export const formerOf = Effect.fnUntraced(function*({ recordedId, sourceId, subject }: TestBench.Workbench) {
+export const formerOf = Effect.fnUntraced(function*(
+  { recordedId, sourceId, subject }: TestBench.Workbench
+): Effect.fn.Return<
+  Pick<Comparison.Options, "published" | "settings" | "subject">,
+  Errors.N8nError,
+  N8nClient
+> {
   const id = sourceId ?? recordedId
   const workflow = id === undefined ? undefined : yield* N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
     Effect.catchTag("NotFoundError", () => Effect.undefined)

@@ -88,7 +88,7 @@ export const recorded = Effect.fnUntraced(function*(subject: Recorded, sink: str
 
 export const prove = (workflowId: string, more: Partial<Parameters<typeof tools.workflowProve.call>[0]> = {}) =>
   Effect.map(
-    tools.workflowProve.call({ workflowId, drill: false, ...more }),
+    tools.workflowProve.call({ workflowId, drill: false, callers: false, ...more }),
     ({ groups = [], ...answer }) => ({ ...answer, groups })
   )
 

@@ -36,6 +36,7 @@ import { instance } from "./instance.ts"
 import { manyRuns } from "./manyRuns.ts"
 import { mapping } from "./mapping.ts"
 import { proving } from "./proving.ts"
+import { provingCallers } from "./provingCallers.ts"
 import { provingOthers } from "./provingOthers.ts"
 import { publishing } from "./publishing.ts"
 import { publishingVersions } from "./publishingVersions.ts"
@@ -678,6 +679,7 @@ export const suite = (version: string) => {
     sendingByAddress(it)
     proving(it, { drafts })
     provingOthers(it)
+    provingCallers(it, { v2 })
     retrying(it, v2)
     changingMany(it, v2)
     testingLeftovers(it)
