@@ -9,7 +9,6 @@ import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
-import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as RetryLog from "../executions/RetryLog.ts"
@@ -20,11 +19,10 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { type Write, WriteGuard } from "../n8n/WriteGuard.ts"
-import { isCaller } from "../workflow/References.ts"
-import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { statusFilters } from "./executionWatch.ts"
 import * as live from "./live.ts"
 import { starterOf } from "./Replay.ts"
+import * as retryAdvice from "./retryAdvice.ts"
 import * as retryRequests from "./retryRequests.ts"
 
 type Head = ExecutionHead.Listed
@@ -166,8 +164,8 @@ export interface Plan {
   readonly body?: string
   /** Nodes that reached outside before the failure, or whose failed request may have arrived, and that run again. */
   readonly repeats?: ReadonlyArray<string>
-  /** Calls of sub-workflows whose recorded items n8n uses again; only of a dry run. */
-  readonly reuses?: ReadonlyArray<string>
+  /** Recommended start, for a dry run. */
+  readonly advice?: retryAdvice.Advice
   readonly version?: string
   readonly reference?: string
 }
@@ -254,34 +252,16 @@ export const requestOf = Effect.fnUntraced(function*(id: string, workflow: Workf
   return { execution, node, request: { ...request.success, fingerprint: retryRequests.fingerprint(start.item) } }
 })
 
-const outsideNodes = Effect.fnUntraced(function*(execution: Execution.Execution, trigger: string) {
-  const nodes = (execution.workflow?.nodes ?? []).filter(({ name }) =>
-    name !== trigger && Execution.nodeStatus(execution.runs.get(name) ?? []) === "success"
-  )
-  const { find, parse } = yield* NodeLookups.make(nodes.map(({ type }) => type))
-  return nodes.filter((node) => reachesOutside(find(node.type), node, parse)).map(({ name }) => name)
-})
-
 /** Errors of a request that may have arrived although there was no answer. */
 const unanswered = /ECONNABORTED|ECONNRESET|EPIPE|E(?:SOCKET)?TIMEDOUT|time(?:d|-| )?out|\baborted\b|socket hang up/i
 
-/** Node at which n8n resumes a run; it repeats a failed request that may have arrived. A dry run also reads the calls. */
-const resumption = Effect.fnUntraced(function*(id: string, dryRun: boolean) {
+/** Node at which n8n resumes a run; it repeats a failed request that may have arrived. */
+const resumption = Effect.fnUntraced(function*(id: string) {
   const failure = Option.getOrUndefined(yield* Effect.option(Executions.use((executions) => executions.failure(id))))
   if (failure?.node === undefined) return {}
   const { description = "", httpCode = "", message, node } = failure
   const isUnanswered = unanswered.test(`${message} ${description}`) || ["408", "502", "504"].includes(httpCode)
-  const execution = dryRun
-    ? Option.getOrUndefined(yield* Effect.option(Executions.use((executions) => executions.get(id))))
-    : undefined
-  const reuses = (execution?.workflow?.nodes ?? []).flatMap(({ name, type }) =>
-    isCaller(type) && name !== node && execution?.runs.has(name) === true ? [name] : []
-  )
-  return {
-    to: `node '${Visible.label(node)}'`,
-    ...(isUnanswered ? { repeats: [node] } : {}),
-    ...(reuses.length > 0 ? { reuses } : {})
-  }
+  return { to: `node '${Visible.label(node)}'`, ...(isUnanswered ? { repeats: [node] } : {}) }
 })
 
 /** Whether n8n runs workflows with this trigger unpublished; 1.x also those that other workflows start. */
@@ -295,7 +275,11 @@ const startOf = Effect.fnUntraced(function*(id: string, workflow: Workflow.Workf
   if (TestMark.isCopy(workflow)) return yield* skip(id, "its workflow is a test copy")
   const { execution, node, request } = yield* requestOf(id, workflow)
   if (!workflow.active && !runsUnpublished(node.type, isOld)) return yield* skip(id, "its workflow is not published")
-  const outside = yield* outsideNodes(execution, starterOf(execution) ?? "")
+  const starter = starterOf(execution)
+  const succeeded = (execution.workflow?.nodes ?? []).filter(({ name }) =>
+    name !== starter && Execution.nodeStatus(execution.runs.get(name) ?? []) === "success"
+  )
+  const outside = (yield* retryAdvice.outsideNodes(succeeded)).map(({ node }) => node.name)
   const repeats = outside.length === 0 ? undefined : outside
   if (request === undefined) {
     return {
@@ -362,7 +346,21 @@ export const make = Effect.fnUntraced(
           return yield* new Skipped({ id, reason: "a retry of its caller repeats it", as: caller })
         }
         const workflowName = names.get(workflowId) ?? Selection.unknownWorkflow
-        const plan = { workflowId, workflowName, newest, ...decision }
+        const advice = dryRun
+          ? yield* Effect.option(
+            retryAdvice.of(
+              id,
+              (workflow) => Effect.map(Effect.option(Cache.get(workflowOf, workflow)), Option.getOrUndefined)
+            )
+          )
+          : Option.none()
+        const plan = {
+          workflowId,
+          workflowName,
+          newest,
+          ...decision,
+          ...defined({ advice: Option.getOrUndefined(advice) })
+        }
         if (from === "failure") {
           const write = {
             method: "POST",
@@ -371,7 +369,7 @@ export const make = Effect.fnUntraced(
           }
           const read: Write["read"] = (path, query = {}) => n8n.request("GET", path as `/${string}`, { query })
           yield* WriteGuard.use(({ check }) => check({ ...write, read }))
-          return { ...plan, way: "resume", ...yield* resumption(id, dryRun) } satisfies Plan as Plan
+          return { ...plan, way: "resume", ...yield* resumption(id) } satisfies Plan as Plan
         }
         const workflow = yield* Cache.get(workflowOf, workflowId).pipe(
           Effect.catchTag("NotFoundError", () => skip(id, "its workflow was deleted"))

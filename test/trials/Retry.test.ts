@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { CallContext } from "../../src/base/CallContext.ts"
 import * as Deadline from "../../src/base/Deadline.ts"
 import { type Obj, obj } from "../../src/base/Json.ts"
@@ -10,6 +11,7 @@ import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { hurried } from "../support/clock.ts"
+import { rounds } from "../support/seed.ts"
 import { inWorld, type Needs, type Options } from "../support/world.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}) => ({
@@ -133,17 +135,24 @@ describe("a retry from the start", () => {
             Effect.map(hurried(tools.retryExecution.answer(input)), ({ data }) => data.wouldRetry)
           const one = yield* shown({ ids: ["1"], from: "start", dryRun: true })
           assert.strictEqual(one?.[0]?.body, body)
-          const many = yield* shown({ last: 40, from: "start", dryRun: true })
-          assert.lengthOf(many ?? [], 40)
-          for (const { body = "" } of many ?? []) {
-            assert.isTrue(Omission.isShortened(body))
-            assert.isAtMost(body.length, 160)
-          }
-          const all = yield* retry({ last: 40, from: "start", dryRun: true })
+          const many = yield* shown({ last: 41, from: "start", dryRun: true })
+          assert.lengthOf(many ?? [], 41)
+          const isLong = ({ id }: { readonly id: string }) => id !== "41"
+          for (const { body = "" } of many?.filter(isLong) ?? []) assert.isTrue(Omission.isShortened(body))
+          assert.isAtMost(JSON.stringify(many).length, 16_000)
+          const sizes = (many?.filter(isLong) ?? []).map(({ body = "" }) => body.length)
+          assert.isAtMost(Math.max(...sizes) - Math.min(...sizes), 2)
+          // A short body stays whole beside long ones.
+          const few = yield* shown({ ids: ["1", "2", "41"], from: "start", dryRun: true })
+          assert.deepStrictEqual(few?.map(({ body }) => body), [body, body.replace("1", "2"), "{\"no\":41}"])
+          const all = yield* retry({ last: 41, from: "start", dryRun: true })
           assert.strictEqual(all.wouldRetry?.find(({ id }) => id === "1")?.body, body)
         }),
       {},
-      Array.from({ length: 40 }, (_, index) => long(index + 1))
+      [...Array.from({ length: 40 }, (_, index) => long(index + 1)), {
+        ...failed(41),
+        startedAt: "2026-10-01T03:00:00.000Z"
+      }]
     )
   })
 
@@ -154,6 +163,10 @@ describe("a retry from the start", () => {
         const dry = yield* retry({ ids, from: "start", dryRun: true }).pipe(answering("no", questions))
         assert.deepStrictEqual(questions, [])
         assert.deepStrictEqual(dry.wouldRetry?.[0], { id: "1", to: "POST /webhook/in-shop", body: "{\"no\":1}" })
+        assert.deepStrictEqual(dry.advice, [{
+          call: { ids, from: "failure" },
+          why: "Nothing that ran has changed since."
+        }])
         const declined = yield* Effect.flip(retry({ id: "1", from: "start" }).pipe(answering("no", questions)))
         assert.strictEqual(declined.message, "The user did not agree, or could not be asked")
         assert.deepStrictEqual(questions, [
@@ -360,14 +373,22 @@ describe("a retry from the failed node", () => {
       })
     ))
 
-  it.effect("says in a dry run which sub-workflows are not called again", () => {
-    const sub = node("Enrich", "executeWorkflow", { workflowId: { value: "sub" } })
+  describe("is advised in a dry run", () => {
+    const link = (to: string) => ({ main: [[{ node: to, type: "main", index: 0 }]] })
+    const sub = {
+      ...workflow("sub"),
+      name: "Prices",
+      nodes: [node("Called", "executeWorkflowTrigger"), node("Compute", "set", { value: 1 })],
+      connections: { Called: link("Compute") },
+      updatedAt: "2026-10-01T03:00:00.000Z"
+    }
     const calling = workflow("shop", {
-      nodes: [...shop.nodes, sub],
-      connections: {
-        Hook: { main: [[{ node: "Enrich", type: "main", index: 0 }]] },
-        Enrich: { main: [[{ node: "Pay", type: "main", index: 0 }]] }
-      }
+      nodes: [
+        ...shop.nodes,
+        node("Valid", "set", { value: 1 }),
+        node("Enrich", "executeWorkflow", { workflowId: { value: "sub" } })
+      ],
+      connections: { Hook: link("Valid"), Valid: link("Enrich"), Enrich: link("Pay") }
     })
     const run = {
       ...FakeN8n.failedExecution({
@@ -376,24 +397,111 @@ describe("a retry from the failed node", () => {
         startedAt,
         node: "Pay",
         message: "card declined",
-        items: { Hook: [requestOf(1)], Enrich: [{ no: 1 }] }
+        items: { Hook: [requestOf(1)], Valid: [{ no: 1 }], Enrich: [{ no: 1 }] }
       }) as FakeN8n.Execution,
       mode: "webhook"
     }
-    return inShop(
-      () =>
+    const changed = (of: N8nApi.Workflow, name: string, more: Obj) => ({
+      ...of,
+      nodes: (of["nodes"] as ReadonlyArray<Obj>).map((each) => each["name"] === name ? { ...each, ...more } : each)
+    })
+    const advice = (workflows: ReadonlyArray<N8nApi.Workflow>) =>
+      inShop(() => Effect.map(retry({ ids: ["1"], dryRun: true }), ({ advice = [] }) => advice[0]), {
+        seed: { workflows: [...workflows], executions: [run] }
+      })
+    const cases: ReadonlyArray<readonly [string, ReadonlyArray<N8nApi.Workflow>, Obj, RegExp]> = [
+      ["nothing", [calling, sub], { from: "failure" }, /Nothing that ran has changed/],
+      [
+        "the position of a node",
+        [changed(calling, "Valid", { position: [9, 9] }), sub],
+        { from: "failure" },
+        /Nothing that ran/
+      ],
+      [
+        "the failed node",
+        [changed(calling, "Pay", { parameters: { url: "x" } }), sub],
+        { from: "failure", latest: true },
+        /at 'Pay' or after it/
+      ],
+      [
+        "a node before it",
+        [changed(calling, "Valid", { parameters: { keepOnlySet: true } }), sub],
+        { from: "start" },
+        /old items: 'Valid'; the start runs 'Enrich' again/
+      ],
+      [
+        "a node that is new before it",
+        [
+          {
+            ...calling,
+            nodes: [...calling.nodes, node("Extra", "set")],
+            connections: { Hook: link("Valid"), Valid: link("Enrich"), Enrich: link("Extra"), Extra: link("Pay") }
+          },
+          sub
+        ],
+        { from: "start" },
+        /old items: 'Extra', 'Pay'/
+      ],
+      [
+        "the sub-workflow",
+        [calling, { ...sub, updatedAt: "2026-11-09T03:00:00.000Z" }],
+        { from: "start" },
+        /'Enrich' \(sub-workflow 'Prices'\)/
+      ],
+      ["the workflow, which was deleted", [sub], { from: "failure" }, /cannot be read, so a fix before 'Pay'/]
+    ]
+    for (const [what, workflows, call, why] of cases) {
+      it.effect(`where ${what} changed`, () =>
         Effect.gen(function*() {
-          assert.match(
-            (yield* retry({ ids: ["1"], dryRun: true })).hint ?? "",
-            /^Not called again, .*: 'Enrich'\. A fix in a sub-workflow needs from: 'start'\.$/
-          )
-          assert.isUndefined((yield* retry({ ids: ["1"], from: "start", dryRun: true })).hint)
-          assert.isUndefined((yield* retry({ ids: ["2"], dryRun: true })).hint)
-        }),
-      {},
-      [run, failed(2)]
-    )
+          const row = yield* advice(workflows)
+          assert.deepStrictEqual(row?.["call"], { ids: ["1"], ...call })
+          assert.match(String(row?.["why"]), why)
+          assert.deepStrictEqual(row?.["reuses"], ["Enrich"])
+        }))
+    }
   })
+
+  it.effect.prop(
+    "accounts for each run that was asked for: retried, skipped, or not reached",
+    {
+      fates: Schema.Array(
+        Schema.Literals(["error", "success", "running", "waiting", "hidden", "gone", "repaired", "stuck"])
+      ).check(Schema.isMinLength(1), Schema.isMaxLength(9)),
+      from: Schema.Literals(["failure", "start"]),
+      dryRun: Schema.Boolean
+    },
+    ({ dryRun, fates, from }) => {
+      const asked = fates.map((_, index) => String(index + 1))
+      const executions = fates.flatMap((fate, index): ReadonlyArray<FakeN8n.Execution> => {
+        const run = failed(index + 1)
+        if (fate === "gone") return []
+        if (fate === "hidden") return [{ ...run, data: undefined }]
+        if (fate === "repaired") return [{ ...run, retrySuccessId: "99" }]
+        return fate === "error" || fate === "stuck" ? [run] : [{ ...run, status: fate, finished: fate === "success" }]
+      })
+      return inShop(
+        () =>
+          Effect.gen(function*() {
+            const { next, runs = [], skipped = [], wouldRetry = [] } = yield* retry({ ids: asked, from, dryRun })
+            const rest = (next?.["ids"] ?? []) as ReadonlyArray<string>
+            const all = [...runs, ...wouldRetry].map(({ id }) => id)
+            assert.deepStrictEqual(
+              [...all, ...skipped.flatMap(({ ids }) => ids), ...rest].toSorted(),
+              asked.toSorted()
+            )
+            for (const { reason } of skipped) assert.isNotEmpty(reason)
+          }),
+        {
+          before: ({ method, url }) => {
+            const [, id = ""] = /executions\/(\d+)\/retry$/.exec(url) ?? []
+            return method === "POST" && fates[Number(id) - 1] === "stuck" ? Effect.never : Effect.void
+          }
+        },
+        executions
+      )
+    },
+    { arbitrary: { runs: rounds(12) } }
+  )
 
   it.effect("does not repeat a sub-workflow that its caller calls again", () => {
     const called = (id: number, by: string) => ({

@@ -18,7 +18,13 @@ import * as parameters from "../shared/Parameters.ts"
 const maxRuns = 50
 const defaultRuns = 20
 
-const Items = Schema.Struct({ count: Schema.Int, first: Schema.optionalKey(Schema.Json) })
+/** Costs of a body or an item: the first with which an answer fits, for all of them alike. */
+const bodyRooms = [12_000, 8_000, 4_000, 2_500, 1_600, 1_000, 700, 500, 400, 300, 220, 160, 80]
+
+/** Number of items, and the first of them. */
+const Items = Schema.Record(Schema.String, Schema.Json)
+
+const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json)))
 
 const fields = {
   status: Schema.String,
@@ -26,7 +32,7 @@ const fields = {
   version: Schema.optionalKey(Schema.String),
   /** Node that failed, or the last to run. */
   lastNode: Schema.optionalKey(Schema.String),
-  /** Number of its items, and the first of them. */
+  /** Its `count`, and the `first`. */
   items: Schema.optionalKey(Items),
   error: Schema.optionalKey(Schema.String),
   note: Schema.optionalKey(Schema.String)
@@ -68,6 +74,10 @@ const Output = Schema.Struct({
       })
     )
   ),
+  /** Recommended calls of a dry run, each with its reason and the nodes whose recorded items n8n reuses. */
+  advice: rows,
+  /** Requests of the new runs: the node, the address, the number of items, and other values of the first. */
+  sent: rows,
   skipped: Schema.optionalKey(Schema.Array(
     Schema.Struct({
       ids: Schema.Array(Schema.String),
@@ -115,15 +125,28 @@ const repetition = (planned: Retry.Outcome["planned"], from: string) => {
     : `Sent again though the first request may have arrived: ${nodes}.`
 }
 
-/** Sentence about the sub-workflows that a retry from the failed node does not call again. */
-const reuse = (planned: Retry.Outcome["planned"]) => {
-  const nodes = Rows.names(planned.flatMap(({ reuses }) => reuses ?? []), 5)
-  return nodes !== "" &&
-    `Not called again, its recorded items are used: ${nodes}. A fix in a sub-workflow needs from: 'start'.`
-}
+/** Recommendations, one for all runs to which the same applies. */
+const adviceOf = (planned: Retry.Outcome["planned"]) =>
+  Rows.grouped(planned.filter(({ advice }) => advice !== undefined), ({ advice }) => JSON.stringify(advice)).flatMap(
+    ({ first: { advice }, rows }) => {
+      if (advice === undefined) return []
+      const { from, latest, reuses, why } = advice
+      const call = { ids: rows.map(({ id }) => id), from, ...(latest ? { latest } : {}) }
+      return [{ call, why, ...(reuses.length === 0 ? {} : { reuses }) }]
+    }
+  )
+
+/** Requests of the new runs, one for all runs that made the same. */
+const sentOf = (sent: Retry.Outcome["sent"], total: number) =>
+  Rows.grouped(sent, ({ row }) => JSON.stringify(row)).map(({ first, rows }) =>
+    ({
+      ...first.row,
+      ...(rows.length === total ? {} : { ids: rows.map(({ id }) => id) })
+    }) as { readonly [key: string]: Schema.Json }
+  )
 
 const many = (
-  { cursor, next, note, planned, retried, skipped, unreached }: Retry.Outcome,
+  { cursor, next, note, planned, retried, sent, skipped, unreached }: Retry.Outcome,
   input: Input
 ) => {
   const { dryRun, from = "failure", latest } = input
@@ -143,17 +166,18 @@ const many = (
     wouldRetry: dryRun
       ? planned.map(({ body, id, repeats, to }) => defined({ id, to, body, repeats }))
       : undefined,
+    advice: dryRun && planned.length > 0 ? adviceOf(planned) : undefined,
+    sent: sent.length === 0 ? undefined : sentOf(sent, retried.length),
     skipped: skipped.length === 0 ? undefined : reasons(skipped),
     next: rest && Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== false)),
     hint: ItemView.joinNotes([
       note,
-      reuse(planned),
       !dryRun && repetition(planned.filter(({ id }) => retried.some((each) => each.id === id)), from),
       unreached.length > 0 && `Not reached in time: ${unreached.join(", ")}.`,
       isAfter && `Then continue with cursor '${next.cursor}'.`,
       rest === undefined && cursor !== undefined && `Older runs match too: continue with cursor '${cursor}'.`,
       from === "failure" && !latest && all.some(({ status }) => status === "error") &&
-      "They ran the version that failed; latest: true runs the current one."
+      "They ran the version that failed; dryRun says whether a fix needs latest or from: 'start'."
     ])
   })
 }
@@ -190,7 +214,7 @@ export const retryExecution = Tool.make({
       }
       const runs = ids ?? (id === undefined ? { status: "error" as const, ...filters, defaultLast: defaultRuns } : [id])
       const { run } = yield* Modules.retry
-      const outcome = yield* run({ runs, from, latest, force, dryRun })
+      const outcome = yield* run({ runs, from, latest, force, dryRun, redacts: yield* Tool.RedactSecrets })
       const [refused] = outcome.skipped
       if (id !== undefined && refused !== undefined) {
         return yield* refused.error ?? parameters.invalid(
@@ -203,19 +227,25 @@ export const retryExecution = Tool.make({
       }
       return outcome
     }),
-  budget: () => ({
-    total: 6_000,
+  budget: (_, { dryRun }) => ({
+    // Whole bodies are the purpose of a dry run.
+    total: dryRun ? 16_000 : 6_000,
     rooms: Record.fromIterableWith(
-      ["wouldRetry[].body", "items.first", "runs[].items.first"],
-      (part) => [part, [4_000, 1_000, 400, 160, 80]]
+      ["wouldRetry[].body", "sent[].values", "items.first", "runs[].items.first"],
+      (part) => [part, bodyRooms]
     ),
-    lists: { "wouldRetry[].repeats": 5 }
+    lists: { "wouldRetry[].repeats": 5, "advice[].reuses": 8 }
   }),
   summarize: (outcome, input) => {
     const { dryRun, from = "failure", id } = input
     const [only] = outcome.retried
     if (id === undefined || dryRun || only === undefined) return many(outcome, input)
-    return { ...defined({ id: only.newId, hint: repetition(outcome.planned, from) }), ...resultOf(only) }
+    const sent = outcome.sent.length === 0 ? undefined : sentOf(outcome.sent, 1)
+    return {
+      ...defined({ id: only.newId, hint: repetition(outcome.planned, from) }),
+      ...resultOf(only),
+      ...defined({ sent })
+    }
   },
   message: ({ id, runs, skipped = [], status, wouldRetry }) => {
     const left = skipped.flatMap(({ ids }) => ids).length

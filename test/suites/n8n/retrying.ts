@@ -448,4 +448,97 @@ export const retrying = (it: It, v2: boolean) => {
       }),
     120_000
   )
+
+  it.effect(
+    "retry's dry run names the start by which a fix takes effect, and the answer what was sent",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const path = `retry-${crypto.randomUUID()}`
+        const child = (price: string) => [
+          node("Called", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }),
+          node("Compute", "set", 3.4, { mode: "raw", jsonOutput: `={{ { no: $json.body.no, price: ${price} } }}` })
+        ]
+        const price = yield* made("price", child("-5"), chain("Called", "Compute"))
+        if (v2) yield* scenarios.publish(price)
+        const body = (json: string) =>
+          node("Send", "httpRequest", 4.2, {
+            method: "POST",
+            url: `${recorder.url}/orders`,
+            sendBody: true,
+            specifyBody: "json",
+            jsonBody: `={{ JSON.stringify(${json}) }}`,
+            options: {}
+          })
+        const nodes = (json = "$json", name = "price") => [
+          orders(path),
+          node("Valid", "set", 3.4, { mode: "raw", jsonOutput: "={{ { body: $json.body } }}" }),
+          node("Price", "executeWorkflow", 1.2, {
+            workflowId: { __rl: true, mode: "id", value: price, cachedResultName: name },
+            mode: "once",
+            options: {}
+          }),
+          body(json),
+          node("Booked", "set", 3.4, { mode: "raw", jsonOutput: "={{ { state: 'booked' } }}" })
+        ]
+        const connections = connected(chain("Orders", "Valid", "Price", "Send", "Booked"))
+        const id = yield* made("priced orders", nodes(), chain("Orders", "Valid", "Price", "Send", "Booked"))
+        yield* scenarios.publish(id)
+        recorder.answer = (sent) => Promise.resolve(Number(obj(sent)?.["price"]) < 0 ? 400 : undefined)
+        const runs = yield* Effect.forEach([1, 2], (no) => order(id, path, { no }))
+        const ids = runs.map(({ executionId }) => executionId)
+        assert.deepStrictEqual(runs.map(({ status }) => status), ["error", "error"])
+        const before = recorder.bodies().length
+        const advised = Effect.map(
+          retry({ ids, from: "failure", dryRun: true }),
+          ({ advice = [] }) =>
+            advice.map((each): Obj => ({ ...obj(each["call"]), why: each["why"], reuses: each["reuses"] }))
+        )
+
+        const [unchanged, ...none] = yield* advised
+        assert.deepStrictEqual(none, [])
+        assert.strictEqual(unchanged?.["why"], "Nothing that ran has changed since.")
+        assert.deepInclude(unchanged ?? {}, { ids, from: "failure", reuses: ["Price"] })
+        assert.notProperty(unchanged ?? {}, "latest")
+        // A fix of the failed node needs the current workflow, from that node on.
+        yield* tools.updateWorkflow.call({ id, nodes: nodes("{ ...$json, fixed: true }"), connections })
+        assert.deepInclude((yield* advised)[0] ?? {}, { from: "failure", latest: true })
+        // A fix of the sub-workflow is newer than the items that n8n would reuse.
+        yield* tools.updateWorkflow.call({ id: price, nodes: child("700") })
+        const [fixed] = yield* advised
+        assert.deepInclude(fixed ?? {}, { from: "start", reuses: ["Price"] })
+        assert.include(fixed?.["why"], "'Price' (sub-workflow 'price')")
+        assert.lengthOf(recorder.bodies(), before)
+
+        // n8n agrees: from the failure the old price is sent, from the start the new one.
+        const resumed = yield* retry({ ids: ids.slice(0, 1), from: "failure", latest: true })
+        assert.deepStrictEqual(resumed.runs?.map(({ status }) => status), ["error"])
+        assert.deepStrictEqual(received({ recorder, sent: before }), [{ no: 1, price: -5, fixed: true }])
+        const { advice, runs: done, sent } = yield* retry({ ids: [resumed.runs?.[0]?.newId ?? "", ids[1] ?? ""] })
+        assert.isUndefined(advice)
+        assert.deepStrictEqual(done?.map(({ status }) => status), ["success", "success"])
+        assert.deepStrictEqual(
+          received({ recorder, sent: before + 1 }).map((each) => [each["no"], each["price"]]).toSorted(),
+          [[1, 700], [2, 700]]
+        )
+        assert.deepStrictEqual(sent?.map(({ items, node, to }) => [node, to, items]), [
+          ["Send", `POST ${recorder.url}/orders`, 1],
+          ["Send", `POST ${recorder.url}/orders`, 1]
+        ])
+        for (const each of sent ?? []) assert.include(JSON.stringify(each["values"]), "700")
+        // A fix of a node before the failure, in the workflow itself.
+        yield* tools.updateWorkflow.call({ id: price, nodes: child("-7") })
+        const { executionId: third } = yield* order(id, path, { no: 3 })
+        const changed = nodes().map((each) =>
+          each.name === "Valid"
+            ? { ...each, parameters: { ...each.parameters, jsonOutput: "={{ { body: { no: 9 } } }}" } }
+            : each
+        )
+        yield* tools.updateWorkflow.call({ id, nodes: changed, connections })
+        const own = yield* retry({ ids: [third], from: "failure", dryRun: true })
+        assert.deepStrictEqual(own.advice?.map(({ call }) => call), [{ ids: [third], from: "start" }])
+        assert.include(String(own.advice?.[0]?.["why"]), "'Valid'")
+      }),
+    120_000
+  )
 }
