@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { defined } from "../base/Json.ts"
 import * as Sending from "../catalogue/parameters/Sending.ts"
+import * as Execution from "../executions/Execution.ts"
 import * as Sent from "./Sent.ts"
 import type * as TestBench from "./TestBench.ts"
 
@@ -51,20 +52,34 @@ const rowOf = (node: string, isPinned: boolean, entries: ReadonlyArray<Entry>, m
   })
 }
 
+/** Execution, and its nodes that reach outside. */
+export interface Source extends Pick<TestBench.TestResult, "execution" | "outside"> {
+  /** Nodes that returned stored items, or none, instead of running. */
+  readonly idle?: ReadonlySet<string>
+  /** Whether it is of a copy, whose own name and ids are not those of the workflow. */
+  readonly isCopy?: boolean
+}
+
 /** Lists what the nodes of a test sent, or would have sent where they are pinned, one row per node and address. */
+export const ofTest = ({ execution, notRun, outside, pinned, workflow }: TestBench.TestResult, redacts: boolean) =>
+  byAddress(
+    { execution, outside, idle: new Set([...pinned, ...notRun]), isCopy: execution.workflowId !== workflow.id },
+    redacts
+  )
+
+/** Lists what nodes sent in an execution, without what it took over from another, one row per node and address. */
 export const byAddress = Effect.fnUntraced(function*(
-  { execution, notRun, outside, pinned, workflow }: TestBench.TestResult,
+  { execution, idle = new Set(), isCopy = false, outside }: Source,
   redacts: boolean
 ) {
-  const idle = new Set([...pinned, ...notRun])
   const rows: Array<Row> = []
   for (const { node, type } of outside) {
     if (node.disabled === true) continue
     const sending = Sending.of(type, node)
-    const isCopy = execution.workflowId !== workflow.id
     const entries: Array<Entry> = []
     let more = 0
     for (const run of execution.runs.get(node.name) ?? []) {
+      if (Execution.isReused(execution, run)) continue
       const limit = Math.min(maxRead.run, maxRead.node - entries.length)
       const own = yield* Sent.of(execution, { node, run, sending, limit, redacts, isCopy })
       entries.push(...own)

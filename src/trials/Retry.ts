@@ -13,22 +13,20 @@ import * as Schedule from "effect/Schedule"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
-import { defined, type Obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
-import * as Sending from "../catalogue/parameters/Sending.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import { keyOf, RetryLog } from "../executions/RetryLog.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import { isCaller } from "../workflow/References.ts"
 import * as executionWatch from "./executionWatch.ts"
+import * as Requests from "./Requests.ts"
 import * as retryAdvice from "./retryAdvice.ts"
 import * as retryPlan from "./retryPlan.ts"
 import { detailed, type Options, type Plan, retryAfter, Skipped } from "./retryPlan.ts"
 import * as retryRequests from "./retryRequests.ts"
-import * as Sent from "./Sent.ts"
 import * as WorkflowTesting from "./WorkflowTesting.ts"
 
 export type { Skipped } from "./retryPlan.ts"
@@ -265,14 +263,6 @@ const carryOut = Effect.fnUntraced(function*(planned: ReadonlyArray<Plan>, { lat
   }
 })
 
-/** Request of a node that reaches outside, as a new run made it. */
-export interface SentRow {
-  readonly node: string
-  readonly to?: string
-  readonly items: number
-  readonly values?: Obj
-}
-
 const maxCalls = 10
 
 /** Requests of the nodes that ran in an execution, not of those whose items it reuses, and of the workflows it called. */
@@ -281,33 +271,24 @@ const sentBy = Effect.fnUntraced(function*(
   redacts: boolean,
   depth = 1
 ): Effect.fn.Return<
-  ReadonlyArray<SentRow>,
+  ReadonlyArray<Requests.Row>,
   Errors.N8nError,
   Effect.Services<ReturnType<typeof retryAdvice.outsideNodes>> | Executions | N8nClient
 > {
-  const rows: Array<SentRow> = []
-  for (const { node, type } of yield* retryAdvice.outsideNodes(execution.workflow?.nodes ?? [])) {
-    const runs = (execution.runs.get(node.name) ?? []).filter((run) => !Execution.isReused(execution, run))
-    const run = runs.at(-1)
-    if (run === undefined) continue
-    if (isCaller(node.type)) {
-      const calls = depth > 3 ? [] : runs.flatMap((run) => Execution.calls(execution, node.name, run, maxCalls))
-      for (const { executionId } of calls.slice(0, maxCalls)) {
-        const child = yield* Effect.option(Executions.use((executions) => executions.get(executionId)))
-        if (Option.isNone(child)) continue
-        const inner = yield* sentBy(child.value, redacts, depth + 1)
-        rows.push(...inner.map((row) => ({ ...row, node: `${node.name} > ${row.node}` })))
-      }
-      continue
+  const outside = yield* retryAdvice.outsideNodes(execution.workflow?.nodes ?? [])
+  const rows = [
+    ...yield* Requests.byAddress({ execution, outside: outside.filter(({ node }) => !isCaller(node.type)) }, redacts)
+  ]
+  if (depth > 3) return rows
+  for (const { node } of outside.filter(({ node }) => isCaller(node.type))) {
+    const calls = (execution.runs.get(node.name) ?? []).filter((run) => !Execution.isReused(execution, run))
+      .flatMap((run) => Execution.calls(execution, node.name, run, maxCalls))
+    for (const { executionId } of calls.slice(0, maxCalls)) {
+      const child = yield* Effect.option(Executions.use((executions) => executions.get(executionId)))
+      if (Option.isNone(child)) continue
+      const inner = yield* sentBy(child.value, redacts, depth + 1)
+      rows.push(...inner.map((row) => ({ ...row, node: `${node.name} > ${row.node}` })))
     }
-    const sending = Sending.of(type, node)
-    const [first] = yield* Sent.of(execution, { node, run, sending, limit: 1, redacts })
-    rows.push(defined({
-      node: node.name,
-      to: first?.address,
-      items: runs.reduce((sum, run) => sum + Sent.count(execution, { node, run, sending }), 0),
-      values: first === undefined || Object.keys(first.values).length === 0 ? undefined : first.values
-    }))
   }
   return rows
 })

@@ -40,7 +40,7 @@ const rowsOf = Effect.fnUntraced(
       nodes: [node("Load", "noOp", 1), own],
       connections: { Load: { main: [[{ node: "Do", type: "main", index: 0 }]] } }
     }))
-    return yield* Requests.byAddress({
+    return yield* Requests.ofTest({
       workflow: { id: "orig", name: "Orders" },
       execution,
       trigger: undefined,

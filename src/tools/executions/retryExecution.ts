@@ -62,18 +62,11 @@ const Output = Schema.Struct({
   runs: Schema.optionalKey(
     Schema.Array(Schema.Struct({ id: Schema.String, newId: Schema.optionalKey(Schema.String), ...fields }))
   ),
-  /** Requests that the retry would send, or places where n8n would resume; only for a dry run. */
-  wouldRetry: Schema.optionalKey(
-    Schema.Array(
-      Schema.Struct({
-        id: Schema.String,
-        to: Schema.optionalKey(Schema.String),
-        body: Schema.optionalKey(Schema.String),
-        /** Nodes whose effects, which happened or may have happened before the failure, would be repeated. */
-        repeats: Schema.optionalKey(Schema.Array(Schema.String))
-      })
-    )
-  ),
+  /**
+   * Requests that the retry would send, or places where n8n would resume, of a dry run: `{id, to?, body?, repeats?}`;
+   * `repeats` are nodes whose effects, which happened or may have happened before the failure, would be repeated.
+   */
+  wouldRetry: rows,
   /** Recommended calls of a dry run, each with its reason and the nodes whose recorded items n8n reuses. */
   advice: rows,
   /** Requests of the new runs: the node, the address, the number of items, and other values of the first. */

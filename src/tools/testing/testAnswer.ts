@@ -59,7 +59,8 @@ export const fields = {
     Schema.StructWithRest(Schema.Struct({ status: Schema.Int }), [Schema.Record(Schema.String, Schema.Json)])
   ),
   hint: Schema.optionalKey(Schema.String),
-  failure: Schema.optionalKey(ExecutionSummary.Failure)
+  /** As in get_execution: `{node?, error, inputItem?, …}`. */
+  failure: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 }
 
 /** Number of items that are read of a run: a page, which get_execution_by_node continues. */
@@ -281,7 +282,7 @@ export const read = Effect.fnUntraced(function*(
   const output = show === undefined
     ? lastOutput(execution, namesOf)
     : yield* select(execution, show, { namesOf, redacts })
-  return { result, namesOf, output, sent: yield* Requests.byAddress(result, redacts) }
+  return { result, namesOf, output, sent: yield* Requests.ofTest(result, redacts) }
 })
 
 export type Read = Effect.Success<ReturnType<typeof read>>
@@ -302,6 +303,6 @@ export const summarize = ({ output: { data, total }, result, sent }: Read) => {
       TestCopies.upgradeNote(result.upgraded),
       result.repairs.length > 0 && `The file was tested as its creation repairs it: ${result.repairs.join(" ")}`
     ]),
-    failure: ExecutionSummary.failureOf(execution)
+    failure: ExecutionSummary.failureOf(execution) as { readonly [key: string]: Schema.Json } | undefined
   })
 }

@@ -7,6 +7,9 @@ import * as Tool from "../../answer/Tool.ts"
 import { CallContext } from "../../base/CallContext.ts"
 import { arr, defined, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Redact from "../../base/Redact.ts"
+import * as Execution from "../../executions/Execution.ts"
+import { checkNode } from "../../executions/Executions.ts"
 import * as Modules from "../../trials/Modules.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
@@ -40,6 +43,8 @@ const budget: Minimize.Budget = {
   },
   rooms: {
     "drill[].why": [Infinity, 300, 150, 100, 80],
+    "shown[].before[]": [Infinity, 300, 150, 80, 40],
+    "shown[].after[]": [Infinity, 300, 150, 80, 40],
     "groups[].node": [80, 60, 50, 40, 30],
     "groups[].paths[]": [110, 80, 60, 50, 30],
     "groups[].also[]": [80, 60, 50, 40, 30],
@@ -65,6 +70,34 @@ const hints = {
 
 const refuse = (field: keyof typeof hints, reason: string) => parameters.invalid(field, reason, hints[field])
 
+/** Numbers of runs and of items of a node that are shown; get_execution_by_node continues. */
+const most = { runs: 3, items: 5 }
+
+/** Items of nodes on both sides, of the runs that differ, or of the newest. */
+const shownOf = Effect.fnUntraced(
+  function*(outcomes: ReadonlyArray<Proof.Outcome>, nodes: ReadonlyArray<string>, redacts: boolean) {
+    const differing = outcomes.filter(({ differences }) => differences.length > 0)
+    const itemsOf = (execution: Execution.Execution, node: string) =>
+      Execution.slice(
+        execution,
+        (execution.runs.get(node) ?? []).flatMap((run) => Execution.outputSlots(node, run)),
+        0,
+        most.items
+      ).map(({ json }) => redacts ? Redact.redact(json) : json)
+    return yield* Effect.forEach(
+      (differing.length > 0 ? differing : outcomes).slice(0, most.runs),
+      ({ execution, names, record, replayed: { result } }) =>
+        Effect.forEach(nodes, (node) =>
+          Effect.map(checkNode(result.execution, node, "show"), () => ({
+            execution,
+            node,
+            before: itemsOf(record, names.get(node) ?? node),
+            after: itemsOf(result.execution, node)
+          })))
+    ).pipe(Effect.map((rows) => rows.flat()))
+  }
+)
+
 /** Replays recorded runs on a changed workflow, or on those of a batch, and shows what differs. */
 export const workflowProve = Tool.make({
   name: "workflow_prove",
@@ -84,6 +117,7 @@ export const workflowProve = Tool.make({
     executions: parameters.executionIds("executions", Replays.maxRuns, "Or these."),
     ignore: conditions.paths("Not compared: email, 'Map'.email."),
     drill: parameters.flag("Instead fail outside nodes: who notices?"),
+    show: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Nodes whose items to see." })),
     callers: parameters.flag("Instead its callers' runs."),
     after: parameters.optional(Schema.String, "From next.")
   }),
@@ -103,12 +137,14 @@ export const workflowProve = Tool.make({
     ignored: rows,
     /** Nodes and runs that were left out: `{node?, execution?, why}`, of a batch and callers `{why, workflows, names}`. */
     notReplayed: rows,
+    /** First items of the nodes that `show` names, then and now: `{execution, node, before, after}`. */
+    shown: rows,
     /** Verdicts of a drill, the worst node first: `{node, verdict, failures, why}`. */
     drill: rows,
     /** Arguments of the call that continues. */
     next: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   }),
-  handler: ({ after, batch, callers, drill, executions, workflowId, ...input }) =>
+  handler: ({ after, batch, callers, drill, executions, show, workflowId, ...input }) =>
     Effect.gen(function*() {
       const { hearsProgress } = yield* CallContext
       const options = {
@@ -127,7 +163,10 @@ export const workflowProve = Tool.make({
           ? { callers: yield* (yield* Modules.callersProof).prove(workflowId, { ...options, after }) }
           : yield* refuse("callers", "callers cannot be combined with executions and drill")
       }
-      if (!drill) return { proof: yield* Proof.prove(workflowId, { ...options, executions }) }
+      if (!drill) {
+        const proof = yield* Proof.prove(workflowId, { ...options, executions })
+        return { proof, shown: show && (yield* shownOf(proof.outcomes, show, options.redacts)) }
+      }
       const Drill = yield* Modules.drill
       const { notDrilled, note, rows } = yield* Drill.drill(workflowId, { ...options, executions })
       return { drill: { notDrilled, verdict: Drill.verdictOf(rows, note), rows: Drill.referring(rows) } }
@@ -152,6 +191,7 @@ export const workflowProve = Tool.make({
     const { left, ...proof } = result.proof
     return defined({
       ...Struct.pick(proof, Struct.keys(Groups.Result.fields)),
+      shown: result.shown,
       next: left.length === 0 ? undefined : { ...input, executions: left }
     })
   },

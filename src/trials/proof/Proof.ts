@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Batch from "../../base/Batch.ts"
 import { counted } from "../../base/Plural.ts"
+import type * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import * as Replay from "../Replay.ts"
@@ -40,7 +41,10 @@ export interface Proof extends Groups.Result {
 /** Replayed run with its real differences and the duration of its replay. */
 export interface Outcome extends Groups.Run {
   readonly milliseconds: number
+  readonly record: Execution.Execution
   readonly replayed: Replays.Replayed
+  /** Names of nodes in the record by those of today. */
+  readonly names: ReadonlyMap<string, string>
   readonly effects: Effects.Effects
   /** Whether it failed and no longer does, and nothing else is different for others. */
   readonly isFixed: boolean
@@ -146,8 +150,10 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     triggers.flatMap(({ differences }) => differences.get(run.execution) ?? [])
       .filter(Comparison.isCompared(ignore, () => Replay.starterOf(run.record) ?? ""))
   const verdicts = yield* Effect.forEach(runs, (run) => judged(run, learned, received(run), comparison))
-  const outcomes = verdicts.map(({ effects, real, run: { execution, order, replayed } }): Outcome => ({
+  const outcomes = verdicts.map(({ effects, real, run: { execution, names, order, record, replayed } }): Outcome => ({
     execution,
+    names,
+    record,
     milliseconds: replayed.result.execution.duration ?? 0,
     replayed,
     effects,

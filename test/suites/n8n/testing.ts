@@ -214,7 +214,7 @@ export const testing = (it: It, v2: boolean) => {
         const html = "No. <a target=\"_blank\" href=\"https://docs.n8n.io/\">More info</a>, 1 < 2"
         const fail = code("Fail", `throw new Error(${JSON.stringify(html)})`)
         const failed = yield* test(yield* made("html", [manual, fail], chain("T", "Fail")))
-        assert.include(failed.failure?.error.message, "No. More info (https://docs.n8n.io/), 1 < 2")
+        assert.include(obj(failed.failure?.["error"])?.["message"], "No. More info (https://docs.n8n.io/), 1 < 2")
 
         const again = { name: "namesakes", nodes: [manual], connections: {} }
         assert.include((yield* tools.createWorkflow.call(again)).warnings?.[0], `update_workflow(id: '${id}', `)

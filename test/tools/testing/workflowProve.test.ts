@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Deadline from "../../../src/base/Deadline.ts"
-import type { Obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { inMemory } from "../../support/world.ts"
 import { records, running, type Version, workflow } from "../../trials/proof/recordings.ts"
@@ -23,6 +23,20 @@ describe("workflow_prove", () => {
       const shown = JSON.stringify({ tokens: countTokens(JSON.stringify(answer)), ...answer }, null, 2)
       yield* Effect.promise(() => assertSnapshot(shown, "answer-workflow_prove"))
       assert.isAtMost(countTokens(JSON.stringify(answer)), 900)
+    }, world("without email")))
+
+  it.effect("shows the items of nodes on both sides, and refuses others", () =>
+    inMemory(function*() {
+      const { data } = yield* prove({ last: 2, show: ["Map", "End"] })
+      const shown = arr(data["shown"]).map((each) => obj(each) ?? {})
+      assert.deepStrictEqual(shown.map(({ execution, node }) => [execution, node]), [
+        ["106", "Map"],
+        ["106", "End"],
+        ["105", "Map"],
+        ["105", "End"]
+      ])
+      for (const { after, before } of shown) assert.deepStrictEqual([arr(before).length, arr(after).length], [2, 2])
+      assert.match(JSON.stringify(yield* prove({ show: ["Mop"] })), /Mop/)
     }, world("without email")))
 
   it.effect("says of the same that it is the same, and of nothing that it is nothing", () =>
