@@ -30,6 +30,7 @@ const budget: Minimize.Budget = {
   tokens: 900,
   lists: {
     groups: [8, 6, 4, 3, 1],
+    shown: [30, 12, 8, 6, 4],
     ignored: [10, 6, 3, 2, 1],
     notReplayed: [10, 6, 3, 2, 1],
     "groups[].paths": [6, 4, 3, 2, 1],
@@ -212,5 +213,6 @@ export const workflowProve = Tool.make({
       ? undefined
       : Hints.call("workflow_prove", defined({ workflowId, ignore: input.ignore, executions }))
   },
-  budget: () => budget
+  // Items that were asked for have room of their own, which those of all nodes share.
+  budget: (_, { show = [] }) => show.length === 0 ? budget : { ...budget, total: 9_600, tokens: 2_400 }
 })

@@ -27,8 +27,8 @@ describe("workflow_prove", () => {
 
   it.effect("shows the items of nodes on both sides, and refuses others", () =>
     inMemory(function*() {
-      const { data } = yield* prove({ last: 2, show: ["Map", "End"] })
-      const shown = arr(data["shown"]).map((each) => obj(each) ?? {})
+      const answer = yield* prove({ last: 2, show: ["Map", "End"] })
+      const shown = arr(obj(obj(answer)?.["data"])?.["shown"]).map((each) => obj(each) ?? {})
       assert.deepStrictEqual(shown.map(({ execution, node }) => [execution, node]), [
         ["106", "Map"],
         ["106", "End"],
