@@ -27,9 +27,7 @@ const preload = (transport: Options.Options["transport"]) =>
     JavaScript.parser,
     Interpreter.load,
     NodeCatalogue.loadSearch,
-    Modules.batchProof,
-    Modules.drill,
-    Modules.retry,
+    ...Object.values(Modules),
     // A client over stdio that needs it says so first; over HTTP such a client may come at any time.
     transport === "http" ? Effect.promise(() => import("../mcp/eras/Legacy.ts")) : Effect.void
   ], { discard: true }).pipe(

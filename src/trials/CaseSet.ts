@@ -9,8 +9,6 @@ import type * as TestBench from "./TestBench.ts"
 import { byNameOrId } from "./TestCopy.ts"
 import * as WorkflowTesting from "./WorkflowTesting.ts"
 
-export const maxCases = 20
-
 /** Case with a name; by default the execution that it replays, or its position. */
 export interface NamedCase extends TestBench.Case {
   readonly name?: string | undefined

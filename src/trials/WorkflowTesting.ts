@@ -22,6 +22,9 @@ export interface OpenOptions extends executionWatch.ObserveOptions {
   readonly mode: "copy" | "live"
 }
 
+/** Maximum number of cases of a test. */
+export const maxCases = 20
+
 /** Options of a test. */
 export interface Options extends Omit<TestBench.Case, "rows">, OpenOptions {}
 

@@ -13,7 +13,7 @@ await Promise.all([
   import("../../src/base/interpreter/Compile.ts"),
   import("../../src/pictures/Page.ts"),
   import("../../src/pictures/Pictures.ts"),
-  Effect.runPromise(Effect.all([Modules.batchProof, Modules.drill, Modules.retry]))
+  Effect.runPromise(Effect.all<ReadonlyArray<Effect.Effect<unknown>>, object>(Object.values(Modules)))
 ])
 
 // What zlib's threads do is not among the active resources of the process.

@@ -10,7 +10,8 @@ import { defined, type Obj, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Links from "../../n8n/Links.ts"
-import * as CaseSet from "../../trials/CaseSet.ts"
+import type * as CaseSet from "../../trials/CaseSet.ts"
+import * as Modules from "../../trials/Modules.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
@@ -194,7 +195,7 @@ export const testWorkflow = Tool.make({
       parameters.executionIdFor("Execution whose data replaces trigger and outside nodes.")
     ),
     cases: Schema.optionalKey(
-      Schema.Array(Case).check(Schema.isMinLength(1), Schema.isMaxLength(CaseSet.maxCases)).annotate({
+      Schema.Array(Case).check(Schema.isMinLength(1), Schema.isMaxLength(WorkflowTesting.maxCases)).annotate({
         description: "Several tests."
       })
     ),
@@ -231,7 +232,7 @@ export const testWorkflow = Tool.make({
       const { endNode, startNode, ...single } = input
       const all = cases?.map((each) => ({ ...each, testData: testAnswer.parseJson(each.testData) })) ??
         [{ ...single, testData }]
-      const { left, outcomes } = yield* CaseSet.run(workflowId, {
+      const { left, outcomes } = yield* (yield* Modules.caseSet).run(workflowId, {
         ...options,
         cases: all.map((each) => ({ ...each, pins: each.pins as WorkflowTesting.Pins, startNode, endNode })),
         against,

@@ -11,8 +11,7 @@ import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { checkNode } from "../../executions/Executions.ts"
 import * as Modules from "../../trials/Modules.ts"
-import * as Groups from "../../trials/proof/Groups.ts"
-import * as Proof from "../../trials/proof/Proof.ts"
+import type * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
 import * as conditions from "../shared/Conditions.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -165,7 +164,7 @@ export const workflowProve = Tool.make({
           : yield* refuse("callers", "callers cannot be combined with executions and drill")
       }
       if (!drill) {
-        const proof = yield* Proof.prove(workflowId, { ...options, executions })
+        const proof = yield* (yield* Modules.proof).prove(workflowId, { ...options, executions })
         return { proof, shown: show && (yield* shownOf(proof.outcomes, show, options.redacts)) }
       }
       const Drill = yield* Modules.drill
@@ -191,7 +190,7 @@ export const workflowProve = Tool.make({
     }
     const { left, ...proof } = result.proof
     return defined({
-      ...Struct.pick(proof, Struct.keys(Groups.Result.fields)),
+      ...Struct.pick(proof, ["verdict", "runs", "same", "fixed", "compared", "groups", "ignored", "notReplayed"]),
       shown: result.shown,
       next: left.length === 0 ? undefined : { ...input, executions: left }
     })

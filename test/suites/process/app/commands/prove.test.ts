@@ -21,7 +21,10 @@ describe("prove", () => {
     Effect.gen(function*() {
       const text = yield* prove("plain")
       assert.strictEqual(text.code, 0, text.output)
-      assert.match(text.stdout, /^✓ 4 same\n\nignored\n/)
+      assert.match(
+        text.stdout,
+        /^✓ 4 same; 1 volatile value compared by shape\n  compared: outputs of 2 nodes\n\nignored\n/
+      )
       const { code, stdout } = yield* prove("plain", "--json", "--last", "2")
       assert.strictEqual(code, 0)
       assert.deepInclude(JSON.parse(stdout), { runs: 2, same: 2, groups: [] })
@@ -31,7 +34,10 @@ describe("prove", () => {
     Effect.gen(function*() {
       const { code, folder, output, stdout } = yield* prove("without email", "--junit", "reports/proof.xml")
       assert.strictEqual(code, 2, output)
-      assert.match(stdout, /^≠ 0 same; 4 lose `email` at 'Map'; all send and answer the same\n/)
+      assert.match(
+        stdout,
+        /^≠ 0 same; 4 lose `email` at 'Map'; all send and answer the same; 1 volatile value compared by shape\n/
+      )
       const fs = yield* FileSystem.FileSystem
       const xml = yield* fs.readFileString(`${folder}/reports/proof.xml`)
       const { testsuites } = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "" }).parse(xml)
