@@ -65,7 +65,7 @@ export const reader = (execution: Execution.Execution) => {
 type Reader = ReturnType<typeof reader>
 
 /** Way in which a node goes on after an error. */
-const onErrorOf = ({ continueOnFail, onError }: Node) =>
+export const onErrorOf = ({ continueOnFail, onError }: Node) =>
   str(onError) ?? (continueOnFail === true ? "continueRegularOutput" : "stopWorkflow")
 
 const messageOf = (item: unknown) => {
@@ -74,7 +74,7 @@ const messageOf = (item: unknown) => {
 }
 
 /** Whether n8n takes an item for an error. */
-const isErrorItem = (item: unknown) => {
+export const isErrorItem = (item: unknown) => {
   const json = obj(obj(item)?.["json"]) ?? {}
   const keys = Object.keys(json).length
   return obj(item)?.["error"] !== undefined || json["error"] !== undefined &&

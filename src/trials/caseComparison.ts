@@ -43,8 +43,6 @@ export const recorded = Effect.fnUntraced(function*(id: string) {
 
 const textOf = ({ headers, status, text }: WebhookAnswer) => `${status} ${headers["content-type"] ?? ""} ${text}`
 
-type Differences = Groups.Run["differences"]
-
 /** Whether a recorded caller got the same, by the differences that a caller sees; `undefined` if no caller waits. */
 const isAlikeByNodes = (
   { side: { execution, nodes } }: Before,
@@ -70,38 +68,22 @@ const isAlikeByNodes = (
 
 const shown = (value: unknown) => value === undefined ? "nothing" : JSON.stringify(value)
 
-const lineOf = ({ after, before, count, kind, node, path }: Differences[number], words: string, also: string) => {
-  const name = Rows.quote(node)
-  const place = path === "" || path.startsWith("[") ? `${name}${path}` : `${name}.${path}`
-  const both = `${shown(before)} → ${shown(after)}`
-  const times = count > 1 ? ` (${counted(count, "time")})` : ""
-  switch (kind) {
-    case "altered":
-    case "added":
-    case "removed":
-      return `${place}: ${both}${times}${also}`
-    case "failed":
-    case "succeeded":
-      return `${name} error: ${both}${also}`
-    default:
-      return `${name}: ${words}${also}`
-  }
-}
-
-/** Lines about differences, of which those of later nodes with the same cause are named with it. */
-const linesOf = (run: Groups.Run): ReadonlyArray<string> => {
-  const groupsOf = (differences: Differences) => Groups.group([{ ...run, differences }], [], []).groups
-  const causes = new Map(groupsOf(run.differences).map((group) => [group.node, group]))
-  const named = new Set<string>()
-  return run.differences.flatMap((difference) => {
-    const cause = causes.get(difference.node)
-    const words = groupsOf([difference])[0]?.paths[0] ?? ""
-    if (cause?.paths.includes(words) !== true) return []
-    const also = named.has(cause.node) ? [] : cause.also ?? []
-    named.add(cause.node)
-    return [lineOf(difference, words, also.length === 0 ? "" : `, also at ${Rows.names(also)}`)]
+/** Lines about differences with both sides; later nodes with the same cause are named with it. */
+const linesOf = (run: Groups.Run): ReadonlyArray<string> =>
+  Groups.group([run], [], []).groups.flatMap(({ also = [], node, paths, values = [] }) => {
+    const name = Rows.quote(node)
+    const isOf = (words: string, path: string) => words === path || words.startsWith(`${path} `)
+    const words = paths.filter((each) => !values.some(({ path }) => isOf(each, path)))
+    return [
+      ...values.map(({ after, before, items, path }) => {
+        const place = /^[\w$]/.test(path) ? `${name}.${path}` : `${name}${path}`
+        return `${place}: ${shown(before)} → ${shown(after)}${
+          items === undefined ? "" : ` (${counted(items, "item")})`
+        }`
+      }),
+      ...words.map((each) => `${name}: ${each}`)
+    ].map((line, index) => index > 0 || also.length === 0 ? line : `${line}, also at ${Rows.names(also)}`)
   })
-}
 
 /** Compares a test; `again` repeats one of the sides, which shows the values that differ from run to run. */
 export const compare = Effect.fnUntraced(function*<R>(

@@ -19,7 +19,9 @@ export interface Run {
 export const Value = Schema.Struct({
   path: Schema.String,
   before: Schema.optionalKey(Schema.Json),
-  after: Schema.optionalKey(Schema.Json)
+  after: Schema.optionalKey(Schema.Json),
+  /** Number of items that differ, if there are several, in a run. */
+  items: Schema.optionalKey(Schema.Int)
 })
 
 /** Differences of a node that the same runs have. */
@@ -198,7 +200,8 @@ const groupOf = ({ folded, keys, node, runs }: Cluster): Group => {
     .map((each) => ({
       path: each.path === "" || !isOfItem(each) ? words(each, true) : each.path,
       before: each.before as Schema.Json,
-      after: each.after as Schema.Json
+      after: each.after as Schema.Json,
+      items: each.count > 1 && isOfItem(each) ? each.count : undefined
     }))
   const paths = [...keys].map(([key, difference]) => {
     const isEqual = [...runs.values()].every((own) => {

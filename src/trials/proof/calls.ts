@@ -16,10 +16,6 @@ interface Nodes {
   readonly former: Node
 }
 
-const continues = ({ onError, ...node }: Node) =>
-  onError === "continueErrorOutput" || onError === "continueRegularOutput" ||
-  onError === undefined && node["continueOnFail"] === true
-
 /** Whether a call waits for the items of what it starts. */
 export const waits = (node: Node): boolean => obj(parametersOf(node)["options"])?.["waitForSubWorkflow"] !== false
 
@@ -52,16 +48,11 @@ const withErrorOutput = (
   [items = [], ...others]: ReadonlyArray<ReadonlyArray<unknown>>,
   inputs: ReadonlyArray<unknown>
 ) => {
-  const isError = (item: unknown) => {
-    const { error, ...rest } = obj(obj(item)?.["json"]) ?? {}
-    const keys = Object.keys(rest)
-    return Boolean(error) && (keys.length === 0 || keys.length === 1 && Boolean(rest["message"]))
-  }
-  const errors = items.filter(isError).map((item) => {
+  const errors = items.filter(Replay.isErrorItem).map((item) => {
     const input = inputs[Number(obj(obj(item)?.["pairedItem"])?.["item"])]
     return { ...obj(item), json: { ...obj(obj(input)?.["json"]), ...obj(obj(item)?.["json"]) } }
   })
-  return [items.filter((item) => !isError(item)), errors, ...others.slice(1)]
+  return [items.filter((item) => !Replay.isErrorItem(item)), errors, ...others.slice(1)]
 }
 
 /** Result of one run of a node, of what each run that it starts returns; `undefined` if some are missing. */
@@ -81,7 +72,7 @@ const resultOf = (
         const own = outputs[index] ??= []
         own.push(...(isEach ? items.map((each) => ({ ...obj(each), pairedItem: { item } })) : items))
       }
-    } else if (continues(now)) {
+    } else if (Replay.onErrorOf(now) !== "stopWorkflow") {
       // Up to 1.2, each item that fails has an output of its own.
       const own = outputs[isEach && (now.typeVersion ?? 1) < 1.3 ? item : 0] ??= []
       own.push({ json: { error: part.message }, pairedItem: { item } })

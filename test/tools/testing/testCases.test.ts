@@ -110,7 +110,7 @@ describe("test_workflow", () => {
       const other = yield* test({ testData: { n: 1 }, against: "w3" })
       assert.strictEqual(other["same"], 0)
       const [differ] = arr(other["differ"]).map(obj)
-      assert.include(arr(differ?.["changes"]), "'Price'.total: 3 → 2 (3 times)")
+      assert.include(arr(differ?.["changes"]), "'Price'.total: 3 → 2 (3 items)")
       assert.match(String(arr(other["logs"])[0]), /^1: success, other \(\d+ ms, before \d+ ms\)$/)
       assert.hasAllKeys(differ?.["before"], ["executionId", "executionTime"])
       const missing = yield* Effect.flip(test({ cases: cases(1), against: "w9" }))
