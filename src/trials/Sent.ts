@@ -177,6 +177,8 @@ const parsed = (text: string): unknown => {
 const opened = (value: unknown): unknown => JsonPath.mapStrings(value, (text) => parsed(text) ?? text)
 
 const splitAddress = (address: unknown) => {
+  const [, status, to] = /^response (\S+)(?: (.*))?$/s.exec(str(address) ?? "") ?? []
+  if (status !== undefined) return defined({ status, to })
   const [head = "", query] = (str(address) ?? "").split(/\?(.*)/s)
   return /^\w+ https?:/.test(head) && query !== undefined
     ? { address: head, query: Object.fromEntries(new URLSearchParams(query)) }
@@ -216,7 +218,13 @@ const parts = (
   const hasAddresses = then.address !== undefined && now.address !== undefined
   const parameters = ({ whole: { addressed, values, written } }: Entry) => {
     const all = asWritten(values, written, open)
-    return opened(hasAddresses ? without(all, (_, name) => addressed.includes(name)) : all)
+    if (!hasAddresses) return opened(all)
+    const { options, ...rest } = without(all, (_, name) => addressed.includes(name))
+    // The status is in the address.
+    const others = then.address?.startsWith("response ") === true
+      ? without(obj(options) ?? {}, (_, name) => name === "responseCode")
+      : options
+    return opened(defined({ ...rest, options: others }))
   }
   const before = parameters(then)
   return [

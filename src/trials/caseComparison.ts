@@ -61,6 +61,7 @@ const isAlikeByNodes = (
     former: nodes,
     trigger: result.trigger,
     senders,
+    notRun: result.notRun,
     nameNow: (name) => now.get(name) ?? name
   })
   return !answersOther && differences.every(({ kind }) => kind !== "unknown")

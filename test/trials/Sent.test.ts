@@ -101,7 +101,7 @@ describe("requests that a node sent", () => {
           authentication: "none",
           specifyBody: "json",
           jsonBody: "={ \"email\": \"{{ $json.email }}\" }",
-          options: { timeout: 5_000 }
+          options: { proxy: "http://proxy.test" }
         })
       )
       assert.deepStrictEqual(entry, {
@@ -111,7 +111,7 @@ describe("requests that a node sent", () => {
         values: {
           headerParameters: { "X-No": 0 },
           jsonBody: "{ \"email\": \"u0@x.example\" }",
-          options: { timeout: 5_000 }
+          options: { proxy: "http://proxy.test" }
         },
         unresolved: []
       } as unknown as Sent.Entry)

@@ -38,6 +38,9 @@ const target =
 
 const element = /^(?:name|key|column|columnName|fieldId|fieldName|property|propertyName|keyName)$/
 
+/** Options about when something is sent, not what. */
+const pace = new Set(["batching", "timeout"])
+
 const remarks = new Set(["notice", "callout", "button", "curlImport"])
 
 const locators = new Set(["resourceLocator", "workflowSelector", "agentSelector"])
@@ -102,7 +105,7 @@ const reducer = (type: string, open: Array<Unresolved>, isSwitch: (property: Pro
       Object.entries(values).flatMap(([name, given]) => {
         const all = properties.filter((property) => property.name === name)
         const property = all.at(-1)
-        if (property === undefined || given === undefined || remarks.has(property.type)) return []
+        if (property === undefined || given === undefined || remarks.has(property.type) || pace.has(name)) return []
         const isText = isElement && !["options", "boolean", "hidden"].includes(property.type)
         const isDefault = !isText && all.some((each) => equals(each.default, given))
         if (isDefault && !(path === "" && verbs.includes(name) && property.type !== "hidden") || isSwitch(property)) {

@@ -37,6 +37,8 @@ export interface Options {
   readonly subject: TestCopy.Subject
   /** Version before the change, if it is not the one that ran. */
   readonly published?: TestCopy.Subject | undefined
+  /** Id of the version before the change: what a run of another one recorded is older than that. */
+  readonly publishedVersion?: string | undefined
   /** Settings before the change, where n8n has them and they are not those that ran. */
   readonly settings?: unknown
   /** Replaces nodes that call a changed workflow; the version before the change is this one with the former. */

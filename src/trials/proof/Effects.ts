@@ -31,6 +31,8 @@ export interface Subject {
   readonly trigger: string | undefined
   /** Nodes that would send: they did not run themselves, or are new, gone or replaced. */
   readonly senders: ReadonlySet<string>
+  /** Nodes that were left out, because nothing is recorded of them. */
+  readonly notRun: ReadonlyArray<string>
   readonly nameNow: (name: string) => string
 }
 
@@ -59,7 +61,7 @@ const isReturned = (trigger: Node | undefined, { item = 0, kind }: Difference) =
 /** Effects of the real differences of a run. */
 export const of = (
   real: ReadonlyArray<Difference>,
-  { former, nameNow, nodes, record, replay, senders, trigger }: Subject
+  { former, nameNow, nodes, notRun, record, replay, senders, trigger }: Subject
 ): Effects => {
   const start = nodes.find(({ name }) => name === trigger)
   const mode = start && Answering.responseMode(start)
@@ -95,7 +97,7 @@ export const of = (
     sendsOther: sending.length > 0,
     answersOther,
     isFixed: hasFailed(record) && !hasFailed(replay) && known.length === real.length && !isStartedOtherwise &&
-      !sending.some(({ node }) => wasSent(node)) && (before === undefined || !answersOther)
+      !sending.some(({ node }) => wasSent(node) || notRun.includes(node)) && (before === undefined || !answersOther)
   }
 }
 
@@ -129,7 +131,7 @@ export const noticed = (runs: ReadonlyArray<Judged>, { ignored }: Pick<Groups.Re
       ...(answering === 0
         ? []
         : [`${counted(answering, "caller")} ${answering === 1 ? "gets" : "get"} another answer`]),
-      ...(fixed === 0 ? [] : [`${counted(fixed, "failed run")} fixed, and nothing else changed for others`]),
+      ...(fixed === 0 ? [] : [`${counted(fixed, "failed run")} fixed, nothing else changed`]),
       ...(isHarmless ? ["all send and answer the same"] : []),
       ...(shapes === 0 ? [] : [`${counted(shapes, "volatile value")} compared by shape`])
     ]

@@ -14,7 +14,7 @@ import * as TestBench from "../TestBench.ts"
 import * as Comparison from "./Comparison.ts"
 import * as Effects from "./Effects.ts"
 import * as Groups from "./Groups.ts"
-import { type Compared, formerOf, learnFrom, reasonOf, subjectThen } from "./learning.ts"
+import { type Compared, formerOf, isOutdated, learnFrom, reasonOf, subjectThen } from "./learning.ts"
 import * as RunComparison from "./RunComparison.ts"
 import * as settings from "./settings.ts"
 import * as triggerTest from "./triggerTest.ts"
@@ -74,23 +74,27 @@ const judged = Effect.fnUntraced(
   ) {
     const { base, record, replayed: { result, subject } } = run
     const unstable = Volatility.unstable(learned)
-    const first = Volatility.judge(learned, run.differences, base)
-    const again = first.real.length === 0 || unstable.length === 0
-      ? undefined
-      : yield* Comparison.compare(Comparison.sideOf(record), run.replayed, { ...comparison, unstable })
-    const { ignored, real: own } = again === undefined ? first : Volatility.judge(learned, again.differences, base)
-    const now = new Map([...run.names].map(([name, then]) => [then, name]))
-    const real = [...received, ...own]
+    // What an older version recorded is not what the version before the change does: that is replayed.
+    const isOld = base !== undefined && isOutdated(run, comparison)
+    const side = isOld ? base.side : Comparison.sideOf(record)
+    const own = isOld ? { first: [], second: base.second } : base
+    const isClear = !isOld &&
+      (unstable.length === 0 || Volatility.judge(learned, run.differences, own).real.length === 0)
+    const compared = isClear ? run : yield* Comparison.compare(side, run.replayed, { ...comparison, unstable })
+    const verdict = Volatility.judge(learned, compared.differences, own)
+    const now = new Map([...compared.names].map(([name, then]) => [then, name]))
+    const real = [...received, ...verdict.real]
     const effects = Effects.of(real, {
-      record,
+      record: side.execution,
       replay: result.execution,
       nodes: subject.nodes,
-      former: record.workflow?.nodes ?? [],
+      former: side.nodes,
       trigger: result.trigger,
-      senders: new Set([...result.pinned, ...result.notRun, ...run.senders]),
+      senders: new Set([...result.pinned, ...result.notRun, ...compared.senders]),
+      notRun: result.notRun,
       nameNow: (name) => now.get(name) ?? name
     })
-    return { run, ignored, real, received, effects }
+    return { run: { ...run, order: compared.order }, ignored: verdict.ignored, real, received, effects }
   }
 )
 
@@ -193,6 +197,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
   const { fixed, words } = Effects.noticed(verdicts, result)
   const notes = [
     ...words,
+    ...(ignore.length === 0 ? [] : [`${counted(ignore.length, "path")} ignored as asked`]),
     ...(verdicts.some(({ received }) => received.length > 0) ? [] : triggerTest.note(triggers)),
     ...(unseenChanges.length === 0 ? [] : [`${counted(unseenChanges.length, "change")} in no replay (notReplayed)`])
   ]

@@ -28,8 +28,19 @@ export interface Compared extends Groups.Run {
   readonly senders: ReadonlySet<string>
   /** Changed versions of the trigger, of which the replay shows nothing. */
   readonly newTriggers: ReadonlyArray<RunComparison.Difference>
-  readonly base?: Volatility.Base
+  readonly base?: Base
 }
+
+/** Differences that the version before the change shows, and its replay. */
+export interface Base extends Volatility.Base {
+  readonly side: Side
+}
+
+/** Whether a run is of a version older than the one before the change, so that its record says little of that. */
+export const isOutdated = (
+  { record }: Pick<Compared, "record">,
+  { publishedVersion }: Pick<Comparison.Options, "publishedVersion">
+): boolean => publishedVersion !== undefined && record.version !== undefined && record.version !== publishedVersion
 
 /** Reason in words. */
 export const reasonOf = (failure: string | Replays.Fault | Errors.N8nError) =>
@@ -83,16 +94,17 @@ const baseOf = Effect.fnUntraced(function*(
     replayed === undefined
       ? Effect.succeed([])
       : Effect.map(Comparison.compare(side, replayed, comparison), inNamesOfToday)
+  if (one === undefined) return yield* Effect.fail("it was not replayed")
+  const side: Side = { execution: one.result.execution, nodes: then.nodes, connections: then.connections }
   return {
+    side,
     first: yield* compared(Comparison.sideOf(record), one),
-    second: one === undefined
-      ? []
-      : yield* compared({ execution: one.result.execution, nodes: then.nodes, connections: then.connections }, other)
-  } satisfies Volatility.Base
+    second: yield* compared(side, other)
+  } satisfies Base
 })
 
 /** Runs to replay on the version that ran then: examples of each kind of difference, and where the time may matter. */
-const toSample = (runs: ReadonlyArray<Compared>, learned: Volatility.Learned) => {
+const toSample = (runs: ReadonlyArray<Compared>, learned: Volatility.Learned, comparison: Comparison.Options) => {
   const known = new Map<string, number>()
   for (const { base, differences } of runs) {
     if (base === undefined) continue
@@ -100,14 +112,17 @@ const toSample = (runs: ReadonlyArray<Compared>, learned: Volatility.Learned) =>
     known.set(key, (known.get(key) ?? 0) + 1)
   }
   return runs.flatMap((run): ReadonlyArray<{ readonly run: Compared; readonly isTwice: boolean }> => {
-    if (run.base !== undefined || run.differences.length === 0) return []
+    const isOld = isOutdated(run, comparison)
+    if (run.base !== undefined || run.differences.length === 0 && !isOld) return []
     const key = signature(run.differences)
     const count = known.get(key) ?? 0
     const { ignored, isWorthSampling, real } = Volatility.judge(learned, run.differences)
-    const isNew = count < samplesOfAlike && real.length > 0
+    const isNew = count < samplesOfAlike && (isOld || real.length > 0)
     if (isNew) known.set(key, count + 1)
     // Only this run's own replay shows that a value that depends on the time is otherwise as before.
-    return isNew || isWorthSampling || ignored.some(({ why }) => why !== undefined) ? [{ run, isTwice: isNew }] : []
+    return isOld || isNew || isWorthSampling || ignored.some(({ why }) => why !== undefined)
+      ? [{ run, isTwice: isNew }]
+      : []
   })
 }
 
@@ -130,7 +145,7 @@ export const learnFrom = Effect.fnUntraced(function*(
   // A busy n8n says nothing of the version: another call may learn from it.
   const busy = new Map<string, string>()
   for (let round = 0; round < maxRounds && !isLate; round++) {
-    const samples = toSample(runs, learned).filter(({ run }) => !faults.has(run.execution))
+    const samples = toSample(runs, learned, comparison).filter(({ run }) => !faults.has(run.execution))
     const { done, failed, left } = yield* Batch.run(
       samples,
       { ...Replays.pace, isContinued: true },
@@ -156,8 +171,10 @@ export const learnFrom = Effect.fnUntraced(function*(
   }
   // Nothing can be said of runs of which there was no time to learn from one that differs alike.
   const known = new Set(runs.flatMap(({ base, differences }) => base === undefined ? [] : [signature(differences)]))
-  const isUnknown = ({ base, differences, execution }: Compared) =>
-    base === undefined && differences.length > 0 && !faults.has(execution) && !known.has(signature(differences))
+  const isUnknown = (run: Compared) =>
+    run.base === undefined && !faults.has(run.execution) && (
+      isOutdated(run, comparison) || run.differences.length > 0 && !known.has(signature(run.differences))
+    )
   const late = isLate ? runs.filter(isUnknown).map(({ execution }) => execution) : []
   return {
     learned,
@@ -175,7 +192,7 @@ export const learnFrom = Effect.fnUntraced(function*(
 export const formerOf = Effect.fnUntraced(function*(
   { recordedId, sourceId, subject }: TestBench.Workbench
 ): Effect.fn.Return<
-  Pick<Comparison.Options, "published" | "settings" | "subject">,
+  Pick<Comparison.Options, "published" | "publishedVersion" | "settings" | "subject">,
   Errors.N8nError,
   N8nClient
 > {
@@ -197,5 +214,7 @@ export const formerOf = Effect.fnUntraced(function*(
     settings: workflow.settings
   }
   const isEqual = equals([published.nodes, published.connections], [merged.nodes, merged.connections])
-  return isEqual && !hasOtherSettings ? { subject: merged } : { subject: merged, published }
+  return isEqual && !hasOtherSettings
+    ? { subject: merged }
+    : { subject: merged, published, publishedVersion: workflow.activeVersionId ?? undefined }
 })
