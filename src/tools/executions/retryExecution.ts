@@ -129,6 +129,10 @@ const adviceOf = (planned: Retry.Outcome["planned"]) =>
     }
   )
 
+/** Advice that the call does not follow already. */
+const advised = (planned: Retry.Outcome["planned"], from: string) =>
+  adviceOf(planned.filter(({ advice }) => advice?.from !== from || from === "failure"))
+
 /** Requests of the new runs, one for all runs that made the same. */
 const sentOf = (sent: Retry.Outcome["sent"], total: number) =>
   Rows.grouped(sent, ({ row }) => JSON.stringify(row)).map(({ first, rows }) =>
@@ -159,7 +163,7 @@ const many = (
     wouldRetry: dryRun
       ? planned.map(({ body, id, repeats, to }) => defined({ id, to, body, repeats }))
       : undefined,
-    advice: dryRun && planned.length > 0 ? adviceOf(planned) : undefined,
+    advice: dryRun && planned.length > 0 ? advised(planned, from) : undefined,
     sent: sent.length === 0 ? undefined : sentOf(sent, retried.length),
     skipped: skipped.length === 0 ? undefined : reasons(skipped),
     next: rest && Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== false)),

@@ -112,7 +112,7 @@ export const workflowProve = Tool.make({
     last: parameters.optionalInt(
       "last",
       { minimum: 1, maximum: Replays.maxRuns },
-      `Newest runs (${Replays.defaultLast}; batch: ${Replays.defaultBatchLast}).`
+      `Newest runs (${Replays.defaultLast}; batch, callers: ${Replays.defaultBatchLast}).`
     ),
     executions: parameters.executionIds("executions", Replays.maxRuns, "Or these."),
     ignore: conditions.paths("Not compared: email, 'Map'.email."),

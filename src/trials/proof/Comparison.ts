@@ -116,7 +116,7 @@ const untried = Effect.fnUntraced(function*(
     return hasFailed
       ? [{
         node: name,
-        why: "it failed then, which a replay repeats; a test shows whether the changed node still fails",
+        why: "it failed then, which a replay repeats",
         isForced: true,
         isAfter: (each: string) => each !== name && after.has(each)
       }]
