@@ -1,6 +1,7 @@
 /** Requests of nodes that reach outside, over all runs and items of a node, by their address. */
 import * as Effect from "effect/Effect"
 import { defined } from "../base/Json.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Sending from "../catalogue/parameters/Sending.ts"
 import * as Execution from "../executions/Execution.ts"
 import * as Sent from "./Sent.ts"
@@ -31,9 +32,7 @@ const unread = {
   unresolved: [{ path: "address", reason: `only ${maxRead.run} items of a run and ${maxRead.node} of a node are read` }]
 }
 
-const distinct = <A>(
-  values: ReadonlyArray<A>
-) => [...new Map(values.map((value) => [JSON.stringify(value), value] as const)).values()]
+const distinct = <A>(values: ReadonlyArray<A>) => Rows.grouped(values, (value) => value).map(({ first }) => first)
 
 const rowOf = (node: string, isPinned: boolean, entries: ReadonlyArray<Entry>, more: number): Row => {
   const [first] = entries
@@ -86,8 +85,8 @@ export const byAddress = Effect.fnUntraced(function*(
       more += Sent.count(execution, { node, run, sending }) - own.length
     }
     const isPinned = idle.has(node.name)
-    for (const alike of Map.groupBy(entries, ({ address }) => address).values()) {
-      rows.push(rowOf(node.name, isPinned, alike, 0))
+    for (const { rows: requests } of Rows.grouped(entries, ({ address }) => address)) {
+      rows.push(rowOf(node.name, isPinned, requests, 0))
     }
     if (more > 0) rows.push(rowOf(node.name, isPinned, [unread], more - 1))
   }

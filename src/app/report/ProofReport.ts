@@ -4,6 +4,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
+import type * as Effects from "../../trials/proof/Effects.ts"
 import * as Groups from "../../trials/proof/Groups.ts"
 import type * as Proofs from "../../trials/proof/Proofs.ts"
 import type * as JUnit from "./JUnit.ts"
@@ -59,7 +60,7 @@ export const text = (result: Groups.Result, isColoured: boolean, allowsFixed = f
 /** Replayed run, for one entry of a JUnit document. */
 export interface Run extends Groups.Run {
   readonly milliseconds: number
-  readonly isFixed?: boolean
+  readonly effects?: Pick<Effects.Effects, "isFixed">
 }
 
 /** An entry for each execution; those that were not replayed are errors. */
@@ -71,7 +72,7 @@ export const junit = (
 ): ReadonlyArray<JUnit.Case> => [
   ...runs.map((run): JUnit.Case => {
     const entry = { name: run.execution, classname: workflow, milliseconds: run.milliseconds }
-    if (run.differences.length === 0 || allowsFixed && run.isFixed === true) return entry
+    if (run.differences.length === 0 || allowsFixed && run.effects?.isFixed === true) return entry
     const own = Groups.group([run], [], [])
     const message = own.groups.map(({ node, paths }) => `'${node}': ${paths.join(", ")}`).join("; ")
     return { ...entry, problem: { kind: "failure", type: "Difference", message, text: text(own, false) } }

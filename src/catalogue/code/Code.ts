@@ -57,8 +57,8 @@ export const aligned = (
   parse: Parse
 ): Obj => {
   const theirs = obj(other) ?? {}
-  const alike = [...extensions].filter(([name, extension]) =>
+  const same = [...extensions].filter(([name, extension]) =>
     name in value && isSame(extension, value[name], theirs[name], parse)
   )
-  return alike.length === 0 ? value : { ...value, ...Object.fromEntries(alike.map(([name]) => [name, theirs[name]])) }
+  return same.length === 0 ? value : { ...value, ...Object.fromEntries(same.map(([name]) => [name, theirs[name]])) }
 }

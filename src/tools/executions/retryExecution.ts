@@ -18,7 +18,7 @@ import * as parameters from "../shared/Parameters.ts"
 const maxRuns = 50
 const defaultRuns = 20
 
-/** Costs of a body or an item: the first with which an answer fits, for all of them alike. */
+/** Maximum costs of a body or an item, from the largest; the first that lets the answer fit applies to all of them. */
 const bodyRooms = [12_000, 8_000, 4_000, 2_500, 1_600, 1_000, 700, 500, 400, 300, 220, 160, 80]
 
 /** Number of items, and the first of them. */

@@ -1,5 +1,6 @@
 /** Proofs of the workflows that call a changed one: their recorded runs are replayed with what it would return to them. */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -93,7 +94,9 @@ const read = Effect.fnUntraced(function*(id: string, workflowId: string) {
   return isReached ? { id, nodes, why: nodes.size === 0 ? why : undefined } satisfies Called : undefined
 })
 
-/** Newest runs of a caller in which it called the workflow; `tooMany` are those that started too many to replay. */
+const startedBy = ({ nodes }: Called) => [...nodes.values()].flatMap(({ started }) => started.flat())
+
+/** Newest runs of a caller in which it called the workflow; those that started too many to replay have the reason. */
 const newest = Effect.fnUntraced(function*(caller: string, workflowId: string, last: number) {
   const workbench = yield* TestBench.workbench(caller)
   const { ids } = yield* Replays.idsOf(workbench, { last: Math.min(Replays.maxRuns, last * 4) })
@@ -103,7 +106,7 @@ const newest = Effect.fnUntraced(function*(caller: string, workflowId: string, l
     if (all.length === last) break
     const called = yield* read(id, workflowId)
     if (called === undefined) continue
-    const started = [...called.nodes.values()].flatMap(({ started }) => started.flat()).length
+    const started = startedBy(called).length
     count += started
     all.push(
       count > Replays.maxRuns ? { id, nodes: new Map(), why: `it calls ${started} times, too often to replay` } : called
@@ -117,8 +120,6 @@ const newest = Effect.fnUntraced(function*(caller: string, workflowId: string, l
     "Prove it without callers."
   )
 })
-
-const startedBy = ({ nodes }: Called) => [...nodes.values()].flatMap(({ started }) => started.flat())
 
 /**
  * Replays the newest recorded runs of each workflow that calls another one, `reference`, directly, and compares as
@@ -206,13 +207,13 @@ export const prove = Effect.fn("CallersProof.prove")(function*(
   const start = after === undefined ? 0 : callers.indexOf(after) + 1
   const { after: next, all } = yield* Proofs.each(callers.slice(start).map(named), proveOne)
   const noticing = all.filter(({ proof }) =>
-    proof._tag === "Success" && proof.success.outcomes.some(({ effects }) => effects.answersOther || effects.sendsOther)
+    Result.isSuccess(proof) && proof.success.outcomes.some(({ effects }) => effects.answersOther || effects.sendsOther)
   ).map(({ name }) => name)
   const chained = all.flatMap(({ id, name, proof }) => {
     const above = map.edges.filter(({ from, kind, state, to }) =>
       to === id && from !== id && kind === "calls" && state !== "disabled"
     )
-    const differs = proof._tag === "Success" && proof.success.same < proof.success.runs
+    const differs = Result.isSuccess(proof) && proof.success.same < proof.success.runs
     return differs && above.length > 0
       ? [{
         id,

@@ -50,12 +50,12 @@ const firstAnswer = (execution: Execution.Execution, nodes: ReadonlyArray<Node>)
   }).toSorted((a, b) => Execution.byOrder(a.run, b.run))[0]?.name
 
 /** Whether the caller of a trigger sees a difference of the last node's items. */
-const isReturned = (trigger: Node | undefined, { item = 0, kind }: Difference) => {
+const isReturned = (trigger: Node | undefined, { item = 0 }: Difference) => {
   if (trigger === undefined) return false
   const data = parametersOf(trigger)["responseData"] ?? "firstEntryJson"
   // Only the first item is in the answer.
   const isOfFirst = Answering.responseMode(trigger) === "lastNode" && String(data).startsWith("firstEntry")
-  return data !== "noData" && !(isOfFirst && (item > 0 || kind === "count" && item > 0))
+  return data !== "noData" && !(isOfFirst && item > 0)
 }
 
 /** Effects of the real differences of a run. */
@@ -96,7 +96,8 @@ export const of = (
     isStartedOtherwise,
     sendsOther: sending.length > 0,
     answersOther,
-    isFixed: hasFailed(record) && !hasFailed(replay) && known.length === real.length && !isStartedOtherwise &&
+    isFixed: real.length > 0 && hasFailed(record) && !hasFailed(replay) && known.length === real.length &&
+      !isStartedOtherwise &&
       !sending.some(({ node }) => wasSent(node) || notRun.includes(node)) && (before === undefined || !answersOther)
   }
 }

@@ -43,11 +43,9 @@ export interface Outcome extends Groups.Run {
   readonly milliseconds: number
   readonly record: Execution.Execution
   readonly replayed: Replays.Replayed
-  /** Names of nodes in the record by those of today. */
+  /** Name of each node in the record, by its present name. */
   readonly names: ReadonlyMap<string, string>
   readonly effects: Effects.Effects
-  /** Whether it failed and no longer does, and nothing else is different for others. */
-  readonly isFixed: boolean
 }
 
 /** Versions to compare; with another workflow inside, this one is the same before and after. */
@@ -162,8 +160,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     replayed,
     effects,
     order,
-    differences: real,
-    isFixed: effects.isFixed && real.length > 0
+    differences: real
   }))
   const [newest] = runs
   const version = newest === undefined

@@ -10,7 +10,7 @@ import * as Replay from "../Replay.ts"
 /** Items by output, or the message of a failure. */
 type Returned = { readonly message: string } | { readonly outputs: ReadonlyArray<ReadonlyArray<unknown>> }
 
-/** Node of today, and as it ran. */
+/** A node as it is now, and as it was when it ran. */
 interface Nodes {
   readonly now: Node
   readonly former: Node

@@ -169,7 +169,7 @@ export const learnFrom = Effect.fnUntraced(function*(
       return base === undefined ? run : { ...run, base }
     })
   }
-  // Nothing can be said of runs of which there was no time to learn from one that differs alike.
+  // A run is not judged if there was no time to learn from one with the same differences.
   const known = new Set(runs.flatMap(({ base, differences }) => base === undefined ? [] : [signature(differences)]))
   const isUnknown = (run: Compared) =>
     run.base === undefined && !faults.has(run.execution) && (

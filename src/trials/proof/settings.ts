@@ -1,31 +1,17 @@
 /** Settings of a version that differ from those before, of which a replay shows nothing or not all. Pure. */
-import { equals, obj } from "../../base/Json.ts"
+import { equals, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
+import * as FormerSettings from "../../workflows/store/FormerSettings.ts"
 import type * as Groups from "./Groups.ts"
 
 /** Settings that a replay has on both sides, so that what they change is compared. */
 const replayed = new Set(["timezone", "executionOrder"])
 
-/** Values by which n8n means that a setting is not set. */
-const unset: ReadonlySet<unknown> = new Set([undefined, null, "", "DEFAULT", -1])
+/** Default of a setting that n8n's API does not write. */
+const implied: Obj = { binaryMode: "separate" }
 
-/** Values that settings have where they are not set. */
-const defaults: { readonly [name: string]: unknown } = {
-  callerPolicy: "workflowsFromSameOwner",
-  executionTimeout: -1,
-  saveManualExecutions: true,
-  saveExecutionProgress: false,
-  saveDataSuccessExecution: "all",
-  saveDataErrorExecution: "all",
-  availableInMCP: false,
-  binaryMode: "separate"
-}
-
-const valueOf = (settings: unknown, name: string) => {
-  const value = obj(settings)?.[name]
-  return unset.has(value) ? defaults[name] : value
-}
+const valueOf = (settings: unknown, name: string) => FormerSettings.valueOf(settings, name) ?? implied[name]
 
 const shown = (value: unknown) => value === undefined ? "not set" : JSON.stringify(value)
 

@@ -29,6 +29,14 @@ export const isUnset = (value: unknown, key = ""): boolean =>
   value === undefined || value === "DEFAULT" || value === "" || value === -1 ||
   Object.hasOwn(unset, key) && equals(value, unset[key])
 
+/** Value of a setting, with n8n's default where it is not set; `undefined` without one. */
+export const valueOf = (settings: unknown, key: string): unknown => {
+  const value = obj(settings)?.[key] ?? undefined
+  if (!isUnset(value, key)) return value
+  const known = unset[key] ?? defaults[key]
+  return known === "DEFAULT" || known === "" ? undefined : known
+}
+
 const sentence = (keys: ReadonlyArray<string>, text: string) => keys.length === 0 ? [] : [`${text}: ${keys.join(", ")}`]
 
 /**
