@@ -4,6 +4,7 @@
  * Most cases follow from the definition; {@link of} returns `undefined` where only a run on a copy can decide.
  */
 import * as Rows from "../../base/Rows.ts"
+import { answers } from "../../catalogue/types/Outside.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import { isCalled, responseMode, returnsLast } from "../../workflow/Answering.ts"
 import * as Graph from "../../workflow/Graph.ts"
@@ -111,7 +112,7 @@ const total = (counts: ReadonlyArray<number> | undefined) => (counts ?? []).redu
 const used = (counts: ReadonlyArray<number> = []) => counts.flatMap((count, index) => count > 0 ? [index] : [])
 
 /** First node that an output led to in a run and that reports it: outside, to the caller, or to another workflow. */
-const teller = (
+const reporter = (
   { graph, nodes, outside, trigger }: Subject,
   name: string,
   output: number,
@@ -122,10 +123,10 @@ const teller = (
   const usual = Graph.after(others, [trigger?.name ?? outcome.items.keys().next().value ?? name])
   const before = Graph.before(graph, [name])
   const last = trigger !== undefined && returnsLast(trigger)
-  const responding = new Set(nodes.filter(isRespond).map((node) => node.name))
+  const answering = new Set(nodes.flatMap((node) => node.disabled !== true && answers(node) ? [node.name] : []))
   const after = Graph.after(graph, Graph.next(graph, name, output))
   const tells = [...after].find((each) =>
-    outcome.items.has(each) && !(usual.has(each) && before.has(each)) && (outside.has(each) || responding.has(each))
+    outcome.items.has(each) && !(usual.has(each) && before.has(each)) && (outside.has(each) || answering.has(each))
   )
   return tells === undefined ? last ? "the caller" : undefined : Rows.quote(tells)
 }
@@ -167,7 +168,7 @@ const ways = (
         if (Graph.next(graph, to, index).length === 0) {
           return lost(`${Rows.quote(to)} sends what failed to an output to which nothing is connected`)
         }
-        return isEmpty || teller(subject, to, index, outcome) !== undefined
+        return isEmpty || reporter(subject, to, index, outcome) !== undefined
           ? [{ isDiverted: true }]
           : lost(`${Rows.quote(to)} sends what failed only to nodes that tell no one`)
       })
@@ -301,7 +302,7 @@ export const of = (
   if (!handlers.some((to) => outcome.items.has(to))) {
     return loses(`The failure does not reach ${Rows.quote(handlers[0] ?? "")}.`)
   }
-  const receiver = teller(subject, name, output, outcome)
+  const receiver = reporter(subject, name, output, outcome)
   return receiver === undefined
     ? loses("The error output leads only to nodes that tell no one: connect what reports the failure.")
     : verdict("handled", `By the error output, ${receiver} gets what failed.`)
