@@ -29,10 +29,16 @@ export const Incident = Schema.Struct({
   key: Schema.String,
   workflowId: Schema.optionalKey(Schema.String),
   workflowName: Schema.optionalKey(Schema.String),
+  /** Workflows of an incident of several. */
+  workflows: Schema.optionalKey(Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String }))),
   /** First occurrence, ISO 8601. */
   at: Schema.String,
+  /** Last occurrence so far, ISO 8601; absent if it is the first. */
+  until: Schema.optionalKey(Schema.String),
   /** Number of occurrences so far. */
   count: Schema.Number,
+  /** Whether the workflow has done as usual since then. */
+  isOver: Schema.optionalKey(Schema.Boolean),
   /** One sentence. */
   what: Schema.String,
   /** One sentence; absent if the cause is not known. */
