@@ -12,17 +12,17 @@ import { defined } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
-import { itemCount } from "../executions/Execution.ts"
-import { Executions } from "../executions/Executions.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Traffic from "../n8n/Traffic.ts"
 import { credentials, failures, publications } from "./detect/index.ts"
+import * as History from "./History.ts"
 import type { Incident } from "./Incident.ts"
-import * as judge from "./judge.ts"
 import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
+import * as reading from "./reading.ts"
 import * as Rules from "./Rules.ts"
-import { claim, type Entry, release, save, type State } from "./state.ts"
+import { claim, type Entry, format, release, save, type State } from "./state.ts"
+import * as tell from "./tell.ts"
 
 export type { Incident } from "./Incident.ts"
 
@@ -45,6 +45,8 @@ export interface Report {
   readonly unknown: ReadonlyArray<string>
   /** Reason why n8n could not be polled. */
   readonly fault?: string
+  /** Error that no later poll changes: a missing or wrong address or key. */
+  readonly denied?: Errors.N8nError
   /** Whether it was the first poll, which learns and reports nothing. */
   readonly isFirst?: boolean
   /** Whether another watcher of this state polls now, or polled just before. */
@@ -60,7 +62,8 @@ export interface Report {
 /** Maximum number of requests of a poll, and of the first one, which reads back, and of runs whose data a poll reads. */
 const most = { first: 200, later: 8, samples: 3 }
 
-const day = 86_400_000
+const hour = 3_600_000
+const day = 24 * hour
 
 /** Longest interval between polls of a slow n8n. */
 const maxInterval = 600_000
@@ -70,36 +73,23 @@ const slow = 5_000
 
 const maxOutbox = 200
 
+/** Incident, and its last occurrence. */
+interface Seen {
+  readonly incident: Incident
+  readonly last: number
+}
+
 /** Separates new incidents from known ones, and adds all to the record. */
-const newOnes = (reported: State["reported"], incidents: ReadonlyArray<Incident>, now: number) => {
-  const record = new Map(Object.entries(reported).filter(([, { last }]) => now - last < 2 * day))
+const newOnes = (reported: State["reported"], seen: ReadonlyArray<Seen>, now: number) => {
+  const record = new Map(Object.entries(reported).filter(([, last]) => now - last < 2 * day))
   const fresh: Array<Incident> = []
-  for (const incident of incidents) {
+  for (const { incident, last } of seen) {
     const before = record.get(incident.key)
-    const isNew = before === undefined || now - before.last >= day
-    if (isNew) fresh.push(incident)
-    record.set(incident.key, { last: now, count: incident.count + (isNew ? 0 : before.count) })
+    if (before === undefined || last - before >= day) fresh.push(incident)
+    record.set(incident.key, Math.max(before ?? -Infinity, last))
   }
   return { fresh, reported: Object.fromEntries(record) }
 }
-
-/** Number of items at the end of a run; `undefined` if it cannot be read. */
-const sampleOf = Effect.fnUntraced(function*(run: Run) {
-  const start = yield* Clock.currentTimeMillis
-  const execution = yield* Executions.use(({ get }) => get(run.id)).pipe(Effect.orElseSucceed(() => undefined))
-  const took = (yield* Clock.currentTimeMillis) - start
-  const last = execution?.lastNode
-  return {
-    workflowId: run.workflowId,
-    sample: execution === undefined || last === undefined ? undefined : {
-      run: run.id,
-      items: itemCount(execution.runs.get(last) ?? []),
-      ...defined({ version: execution.version })
-    } satisfies judge.Sample,
-    // Large data is a burden for n8n: the next read for this workflow is tomorrow.
-    after: took > 3_000 ? start + day : undefined
-  }
-})
 
 /** n8n's release, since 1.x counts the units of schedules differently. */
 const releaseOf = Effect.fnUntraced(function*(state: State | undefined, now: number) {
@@ -131,7 +121,7 @@ const ruledOf = (workflows: State["workflows"], rules: Rules.Rules | undefined) 
 /** Sentences about tags that mean nothing, silence that cannot be seen, and schedules that cannot be judged. */
 const unclear = (
   ruled: ReturnType<typeof ruledOf>,
-  schedules: ReturnType<typeof judge.starts>["unknown"]
+  schedules: ReadonlyMap<string, ReadonlyArray<string>>
 ): ReadonlyArray<readonly [key: string, sentence: string]> => [
   ...ruled.flatMap(({ entry: { name }, id, mistakes }) =>
     mistakes.map((text) =>
@@ -142,7 +132,7 @@ const unclear = (
     )
   ),
   ...ruled.flatMap(({ entry, id, silent }) =>
-    silent !== undefined && judge.savesOf(entry) === "no"
+    silent !== undefined && History.savesOf(entry) === "no"
       ? [
         [
           `silent:${id}`,
@@ -159,6 +149,31 @@ const unclear = (
   )
 ]
 
+/** Maximum number of failed runs in the queue, in total and of one workflow, and of runs of workflows not yet listed. */
+const maxWaiting = { all: 1_000, one: 50, unlisted: 5_000 }
+
+const byId = (runs: ReadonlyArray<Run>) => [...new Map(runs.map((run) => [run.id, run])).values()]
+
+/** Failed runs to read now, and those that wait for a later poll. */
+const choose = (
+  failed: ReadonlyArray<Run>,
+  most: number,
+  hasCrashed: (workflowId: string) => boolean
+) => {
+  const crashed = failed.filter(({ status }) => status === "crashed")
+  // While n8n starts, it marks the runs that it lost one by one: others may follow.
+  const awaited = crashed.length > 1 ? [] : crashed.filter(({ workflowId }) => !hasCrashed(workflowId))
+  const groups = [...Map.groupBy(failed.filter((run) => !awaited.includes(run)), ({ workflowId }) => workflowId).values()]
+  const now = groups.slice(0, most)
+  // The newest of each workflow first, which stands for those of its workflow that are not read.
+  const ranked = [...now.flatMap((all) => all.at(-1) ?? []), ...now.flatMap((all) => all.slice(0, -1))]
+  return {
+    chosen: ranked.slice(0, most),
+    judged: now.flat(),
+    waiting: [...awaited, ...groups.slice(most).flatMap((all) => all.slice(-maxWaiting.one))].slice(0, maxWaiting.all)
+  }
+}
+
 /** Looks at n8n, and returns the next state with the incidents. */
 const look = Effect.fnUntraced(function*(
   state: State | undefined,
@@ -168,90 +183,130 @@ const look = Effect.fnUntraced(function*(
   const count = Math.floor(slot / every)
   let runs: observe.Runs = yield* observe.executions(state, { count, until: now + every / 2 })
   const n8n = yield* releaseOf(state, now)
-  const isNeeded = runs.started.some(({ workflowId }) => state?.workflows[workflowId] === undefined)
+  const isNeeded = [...runs.started, ...state?.unlisted ?? []].some(({ workflowId }) =>
+    state?.workflows[workflowId] === undefined
+  )
   const { gone, list, workflows: listed } = yield* observe.workflows(state, {
     every,
     isNeeded,
     left: Traffic.left(traffic)
   })
-  const candidates = state === undefined ? [] : judge.sampled(listed, runs, now)
-  const readings = yield* Effect.forEach(
-    candidates.slice(0, Math.min(most.samples, Math.max(0, Traffic.left(traffic) - 3))),
-    sampleOf
+  // Runs of workflows that are newer than the list wait for the next one.
+  const isListed = ({ workflowId }: Run) => Object.hasOwn(listed, workflowId)
+  const isAwaited = (run: Run) => !isListed(run) && (list.cursor !== undefined || run.startedAt > list.at - every)
+  const former = (state?.unlisted ?? []).filter(isListed)
+  const unlisted = byId([...state?.unlisted ?? [], ...runs.started, ...runs.ended]).filter(isAwaited)
+    .slice(-maxWaiting.unlisted)
+  const ended = byId([...former.filter(({ stoppedAt }) => stoppedAt !== undefined), ...runs.ended])
+  const ruled = ruledOf({ ...state?.workflows, ...listed }, rules)
+  const off = new Set(ruled.flatMap(({ id, isOff }) => isOff ? [id] : []))
+  const queue = byId([...state?.unread ?? [], ...ended.filter(failures.hasFailed)]).filter((run) =>
+    isListed(run) && !off.has(run.workflowId)
   )
-  const observed = { ...runs, samples: readings.flatMap(({ sample }) => sample ?? []) }
-  const from = state?.polledAt ?? runs.next.seenFrom
-  const learned = judge.learn(listed, observed, { from, now })
-  const later = readings.flatMap(({ after, workflowId }): ReadonlyArray<readonly [string, Entry]> => {
-    const entry = learned[workflowId]
+  const { chosen, judged, waiting } = choose(
+    state === undefined ? [] : queue,
+    Math.min(most.samples, Traffic.left(traffic)),
+    (id) => state?.workflows[id]?.crashes !== undefined
+  )
+  const origins = yield* reading.origins(chosen)
+  const unread = judged.filter((run) => !judged.some(({ id, workflowId }) => workflowId === run.workflowId && origins.has(id)))
+  const readings = yield* Effect.forEach(
+    (state === undefined ? [] : History.sampled(listed, { ...runs, ended }, now))
+      .slice(0, Math.max(0, Math.min(most.samples, Traffic.left(traffic) - 3))),
+    reading.sample
+  )
+  const later = readings.flatMap(({ after, run: { workflowId } }): ReadonlyArray<readonly [string, Entry]> => {
+    const entry = listed[workflowId]
     return after === undefined || entry === undefined ? [] : [[workflowId, { ...entry, sampleAfter: after }]]
   })
-  let known = { ...learned, ...Object.fromEntries(later) }
-  if (state === undefined) {
-    const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows: known })), now)
-    const times = { since: now, polledAt: now, ...runs.next }
-    const nothing = { unread: [], reported: {}, credentials: {}, outbox: [] }
-    const next: State = { format: 1, ...times, ...nothing, workflows: known, list, release: n8n, notes }
-    return { next, fresh: [], unknown }
-  }
-  const outage = state.outage && { ...state.outage, until: state.outage.until ?? now }
-  const circumstances: judge.Circumstances = {
+  const known = { ...listed, ...Object.fromEntries(later) }
+  const held = new Set([...waiting, ...unread].map(({ id }) => id))
+  const observed = (): History.Observed => ({
+    ...runs,
+    started: byId([...former, ...runs.started]),
+    ended: byId([...judged, ...ended]).filter(({ id }) => !held.has(id)),
+    samples: new Map(readings.flatMap(({ run: { id }, sample }) => sample === undefined ? [] : [[id, sample] as const])),
+    origins
+  })
+  const circumstances: History.Circumstances = {
     now,
     seenFrom: runs.next.seenFrom,
     zone,
     isV1: n8n.isV1,
-    outage,
-    limit: (workflow) => Rules.of(workflow, rules).silent
+    silentOf: (workflow) => Rules.of(workflow, rules).silent
   }
-  const judged = () => ({ starts: judge.starts(known, circumstances), silences: judge.silences(known, circumstances) })
-  let { silences, starts } = judged()
+  let judgment = History.judge(known, observed(), circumstances)
   // A missing execution may be running: running ones are listed separately.
-  if (!runs.hasRunning && starts.incidents.length + silences.length > 0 && Traffic.left(traffic) > 0) {
-    const more = yield* observe.running(runs)
-    known = judge.learn(known, { ...more, ended: [], waited: new Set() }, { from, now })
-    runs = { ...runs, ...more }
-    ;({ silences, starts } = judged())
-  }
-  const all = { ...state.workflows, ...known }
-  const ruled = ruledOf(all, rules)
-  const off = new Set(ruled.flatMap(({ id, isOff }) => isOff ? [id] : []))
-  const isKnown = (key: string) => now - (state.reported[key]?.last ?? -Infinity) < day
-  const failed = yield* failures.detect(
-    [...state.unread, ...failures.among(runs.ended)].filter((each) => !off.has(each.workflowId)),
-    {
-      before: state.workflows,
-      ended: runs.ended,
-      entries: known,
-      isKnown,
-      left: Traffic.left(traffic)
-    }
+  const isMissing = judgment.found.some(({ episode: { isOver, kind } }) =>
+    !isOver && (kind === "missed" || kind === "silent")
   )
-  const tests = yield* credentials.detect(state.credentials, known, {
+  if (state !== undefined && isMissing && !runs.hasRunning && Traffic.left(traffic) > 0) {
+    const { next, running, started } = yield* observe.running(runs)
+    runs = { ...runs, next, running, started: [...runs.started, ...started] }
+    judgment = History.judge(known, observed(), circumstances)
+  }
+  const { found, unknown: schedules, workflows } = judgment
+  const outage = state?.outage && { ...state.outage, until: state.outage.until ?? now }
+  const isOpen = ({ episode: { isOver, kind, to } }: History.Found) =>
+    kind === "failed" || kind === "missed" || kind === "stuck" || !isOver || to >= (state?.polledAt ?? now)
+  const told = History.withoutCallers(found.filter((each) => !off.has(each.workflowId) && isOpen(each)), workflows)
+  const freshKeys = new Set(
+    newOnes(state?.reported ?? {}, told.map((each) => ({ incident: { key: tell.keyOf(each) } as Incident, last: each.episode.to })), now)
+      .fresh.map(({ key }) => key)
+  )
+  const isFresh = (each: History.Found) => state !== undefined && freshKeys.has(tell.keyOf(each))
+  const changed = [...new Set(told.filter(isFresh).flatMap(({ episode, workflowId }) =>
+    (episode.kind === "failed" ? !episode.origin.isCrash && episode.origin.version : episode.kind === "empty" && episode.version)
+      ? [workflowId]
+      : []
+  ))].slice(0, Math.max(0, Traffic.left(traffic)))
+  const published = new Map(
+    yield* Effect.forEach(changed, (id) => Effect.map(reading.publishedAt(id), (times) => [id, times] as const), {
+      concurrency: 2
+    })
+  )
+  const incidents = told.map((each): Seen => {
+    const entry = workflows[each.workflowId]
+    const incident = tell.incident(each, {
+      now,
+      name: entry?.name ?? each.workflowId,
+      publishedAt: (version) => published.get(each.workflowId)?.get(version),
+      version: entry?.version === undefined || entry.changedAt === undefined
+        ? undefined
+        : { id: entry.version, since: entry.changedAt },
+      outages: outage === undefined ? [] : [{ from: outage.since, to: outage.until, worked: outage.worked }]
+    })
+    return { incident, last: each.episode.to }
+  })
+  if (state === undefined) {
+    const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows })), now)
+    const times = { since: now, polledAt: now, ...runs.next }
+    const { reported } = newOnes({}, incidents, now)
+    const nothing = { unread: [], unlisted, credentials: {}, outbox: [] }
+    const next: State = { format, ...times, ...nothing, reported, workflows, list, release: n8n, notes }
+    return { next, fresh: [], unknown }
+  }
+  const tests = yield* credentials.detect(state.credentials, workflows, {
     left: Traffic.left(traffic),
-    refused: failed.refused,
+    refused: told.flatMap(({ episode, workflowId }) =>
+      episode.kind === "failed" && freshKeys.has(`failed:${episode.cause}`) && reading.isRefused(episode.origin)
+        ? [workflowId]
+        : []
+    ),
     since: state.since
   })
-  const incidents = [
-    ...failed.incidents,
-    ...publications.detect(state.workflows, known, {
-      gone: gone.map(([id]) => id),
-      now,
-      outageEnd: outage?.until
-    }),
-    ...starts.incidents,
-    ...silences,
-    ...judge.emptiness(known, observed),
-    ...judge.slowness(listed, observed, { now, isKnown }),
+  const others = [
+    ...publications.detect(state.workflows, workflows, { gone: gone.map(([id]) => id), now, outageEnd: outage?.until }),
     ...tests.incidents
-  ]
+  ].filter(({ workflowId }) => workflowId === undefined || !off.has(workflowId))
   const { fresh, reported } = newOnes(
     state.reported,
-    incidents.filter(({ workflowId }) => workflowId === undefined || !off.has(workflowId)),
+    [...incidents, ...others.map((incident) => ({ incident, last: now }))],
     now
   )
   const sentences = new Map([
-    ...unclear(ruled, starts.unknown),
-    ...unusedRules(rules, { list, workflows: all }),
+    ...unclear(ruled, schedules),
+    ...unusedRules(rules, { list, workflows: { ...state.workflows, ...workflows } }),
     ...tests.unknown,
     ...runs.lostBefore === undefined ? [] : [
       [
@@ -267,15 +322,19 @@ const look = Effect.fnUntraced(function*(
     ...state,
     polledAt: now,
     ...runs.next,
-    unread: failed.unread,
-    workflows: starts.workflows,
+    unread: [...waiting, ...unread],
+    unlisted,
+    workflows,
     list,
     reported,
     credentials: tests.credentials,
     release: n8n,
     notes
   }
-  return { next, fresh: judge.gathered(fresh), unknown }
+  const crashed = new Set(told.flatMap((each) =>
+    each.episode.kind === "failed" && each.episode.origin.isCrash ? [tell.keyOf(each)] : []
+  ))
+  return { next, fresh: tell.gathered(fresh, crashed), unknown }
 })
 
 /** Incident of an n8n that does not answer, at the second poll in a row. */
@@ -322,7 +381,7 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
   })
   const claimed = yield* claim(slot, options.every)
   if (claimed === undefined) return skipped(slot + options.every - start)
-  const { state, tidy } = claimed
+  const { setAside, state, tidy } = claimed
   if (state?.notBefore !== undefined && start < state.notBefore) {
     yield* release(slot, false)
     return skipped(state.notBefore - start)
@@ -337,9 +396,11 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
     const now = yield* Clock.currentTimeMillis
     const error = looked._tag === "Failure" ? looked.failure : undefined
     const fault = error && Errors.inOneLine(error, 120)
+    const isDenied = error?._tag === "ApiError" &&
+      ([401, 403].includes(Errors.statusOf(error) ?? 0) || error.reason._tag === "Unreadable")
     if (fault !== undefined && state === undefined) {
       yield* release(slot, false)
-      return { ...skipped(options.every), isSkipped: false, fault, requests: traffic.sent }
+      return { ...skipped(options.every), isSkipped: false, fault, requests: traffic.sent, ...isDenied ? { denied: error } : {} }
     }
     const isSlow = traffic.slowest > slow ||
       error?._tag === "ApiError" && (Errors.statusOf(error) === 429 || error.reason._tag === "Timeout")
@@ -370,9 +431,9 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
     return {
       incidents,
       unknown: isSlow && state?.interval === undefined
-        ? [...unknown, "n8n answers slowly: it is looked at less often until it does better."]
-        : unknown,
-      ...defined({ fault }),
+        ? [...setAside === undefined ? [] : [setAside], ...unknown, "n8n answers slowly: it is looked at less often until it does better."]
+        : [...setAside === undefined ? [] : [setAside], ...unknown],
+      ...defined({ fault, denied: isDenied ? error : undefined }),
       isFirst: state === undefined,
       isSkipped: false,
       requests: traffic.sent,

@@ -62,13 +62,22 @@ const isEnded = ({ status }: ExecutionHead.Listed) => ExecutionHead.isOver(statu
 /** Pages of executions, newest first, down to an id or a time, or until there are too many or no time is left. */
 const list = Effect.fnUntraced(function*(
   size: number,
-  options: { readonly most: number; readonly floor: number; readonly after: number; readonly until: number }
+  options: {
+    readonly most: number
+    readonly floor: number
+    readonly after: number
+    readonly until: number
+    readonly workflowId?: string | undefined
+  }
 ) {
   const n8n = yield* N8nClient
   const rows: Array<ExecutionHead.Listed> = []
   let cursor: string | undefined
   for (let read = 0;; read++) {
-    const page = yield* n8n.listExecutions({ limit: read === 0 ? size : maxPage, cursor })
+    const page = yield* n8n.listExecutions({
+      limit: read === 0 ? size : maxPage,
+      ...defined({ cursor, workflowId: options.workflowId })
+    })
     rows.push(...page.executions)
     cursor = page.nextCursor
     const last = page.executions.at(-1)
@@ -95,8 +104,10 @@ const heads = Effect.fnUntraced(function*(ids: ReadonlyArray<string>) {
 /** Reads the executions since the last poll, and the present state of the ones that had not ended. */
 export const executions = Effect.fn("watch.executions")(function*(
   state: State | undefined,
-  { count = 0, most = pages.first, span = firstSpan, until }: {
+  { count = 0, most = pages.first, span = firstSpan, until, workflowIds = [undefined] }: {
     readonly count?: number
+    /** Only runs of these workflows. */
+    readonly workflowIds?: ReadonlyArray<string | undefined> | undefined
     readonly until: number
     /** Pages and period to read without a state. */
     readonly most?: number
@@ -112,12 +123,16 @@ export const executions = Effect.fn("watch.executions")(function*(
     : undefined
   const [top, fresh] = [state?.top ?? -1, state?.fresh ?? 0]
   const gaps = [...open.values()].flatMap(({ id, run }) => run === undefined ? [Number(id)] : [])
-  const { isAll, isDeep, rows } = yield* list(state === undefined ? maxPage : Math.min(maxPage, 2 * fresh + 20), {
-    most: state === undefined ? most : pages.later,
-    floor: Math.min(top, ...gaps.map((id) => id - 1)),
-    after: state === undefined ? now - span : -Infinity,
-    until
-  })
+  const lists = yield* Effect.forEach(workflowIds, (workflowId) =>
+    list(state === undefined ? maxPage : Math.min(maxPage, 2 * fresh + 20), {
+      most: state === undefined ? most : pages.later,
+      floor: Math.min(top, ...gaps.map((id) => id - 1)),
+      after: state === undefined ? now - span : -Infinity,
+      until,
+      workflowId
+    }), { concurrency: 2 })
+  const rows = lists.flatMap((each) => each.rows)
+  const [isAll, isDeep] = [lists.every((each) => each.isAll), lists.every((each) => each.isDeep)]
   const listed = new Map([...running ?? [], ...rows].map((row) => [String(row.id), row]))
   const gone = [...open.values()].filter(({ id, run, waitTill }) =>
     run !== undefined && !listed.has(id) && (waitTill === undefined ? running !== undefined : waitTill < now)

@@ -5,14 +5,17 @@
  * incidents delivered. While a slot is neither over nor too old, no other watcher polls.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Documents } from "../base/Documents.ts"
-import * as Errors from "../base/Errors.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import { History, Rhythm } from "./detect/index.ts"
+import { credentials, Memory } from "./detect/index.ts"
 import { Incident } from "./Incident.ts"
 import { Run } from "./Observation.ts"
+
+/** Format of the state; one of another release is not read. */
+export const format = 2
 
 /** Execution that had not ended, or an assigned id that n8n does not list yet. */
 const Open = Schema.Struct({
@@ -43,39 +46,19 @@ const Entry = Schema.Struct({
   credentials: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })),
   /** Latest round of the list that included it. */
   round: Schema.Finite,
-  /** Starts of the last hours, for schedules. */
-  starts: Schema.optionalKey(Schema.Array(Schema.Finite)),
-  lastStart: Schema.optionalKey(Schema.Finite),
-  lastFailure: Schema.optionalKey(Schema.Finite),
-  /** Start of the last successful run that n8n started by itself. */
-  lastSuccess: Schema.optionalKey(Schema.Finite),
   /** Number of crashed runs in a row, up to the last run. */
   crashes: Schema.optionalKey(Schema.Finite),
   /** Whether a successful run was seen. */
   saves: Schema.optionalKey(Schema.Boolean),
   judgedTo: Schema.optionalKey(Schema.Finite),
-  missedTo: Schema.optionalKey(Schema.Finite),
-  rhythm: Schema.optionalKey(Rhythm),
-  history: Schema.optionalKey(History),
+  memory: Schema.optionalKey(Memory),
   /** Time before which its runs' data is not read, because it is large. */
   sampleAfter: Schema.optionalKey(Schema.Finite)
 })
 export type Entry = typeof Entry.Type
 
-const Tested = Schema.Struct({
-  /** Time from which the next test is due. */
-  due: Schema.Finite,
-  /** Last test ahead of schedule. */
-  early: Schema.optionalKey(Schema.Finite),
-  hasWorked: Schema.optionalKey(Schema.Boolean),
-  failures: Schema.Finite,
-  since: Schema.optionalKey(Schema.Finite),
-  message: Schema.optionalKey(Schema.String)
-})
-export type Tested = typeof Tested.Type
-
 export const State = Schema.Struct({
-  format: Schema.Literal(1),
+  format: Schema.Literal(format),
   /** First start of the watch. */
   since: Schema.Finite,
   polledAt: Schema.Finite,
@@ -91,6 +74,8 @@ export const State = Schema.Struct({
   open: Schema.Array(Open),
   /** Failed runs that are still to be read. */
   unread: Schema.Array(Run),
+  /** Runs of workflows that are not listed yet. */
+  unlisted: Schema.Array(Run),
   workflows: Schema.Record(Schema.String, Entry),
   /** The list of workflows: when its last round began, how long n8n took, and where an unfinished round continues. */
   list: Schema.Struct({
@@ -99,8 +84,8 @@ export const State = Schema.Struct({
     round: Schema.Finite,
     cursor: Schema.optionalKey(Schema.String)
   }),
-  /** Last occurrence and number of occurrences of what was reported, by key. */
-  reported: Schema.Record(Schema.String, Schema.Struct({ last: Schema.Finite, count: Schema.Finite })),
+  /** Last occurrence of what was reported, by key. */
+  reported: Schema.Record(Schema.String, Schema.Finite),
   /** Number of consecutive polls without an answer; `worked` is the last one with an answer. */
   outage: Schema.optionalKey(
     Schema.Struct({
@@ -112,7 +97,7 @@ export const State = Schema.Struct({
     })
   ),
   /** Tests of credentials, by id. */
-  credentials: Schema.Record(Schema.String, Tested),
+  credentials: Schema.Record(Schema.String, credentials.Tested),
   release: Schema.Struct({ at: Schema.Finite, isV1: Schema.Boolean }),
   outbox: Schema.Array(Schema.Struct({ slot: Schema.Finite, incident: Incident })),
   /** Times at which notes about unknown facts were reported. */
@@ -129,25 +114,29 @@ const documents = Effect.gen(function*() {
 })
 
 const name = "state.json.gz"
+const aside = "state.aside.json.gz"
 
-const unreadable = (why: string) =>
-  new Errors.ValidationError({
-    reason: `The state of the watch ${why}, so it was left as it is`,
-    hint: "Update this program, or delete the collection 'watch' from the state (folder or database) to start afresh.",
-    isServerFault: true
-  })
+/** State that can be used, and the reason why another one was set aside. */
+interface Loaded {
+  readonly state: State | undefined
+  readonly setAside?: string
+}
 
-/** Reads the state; `undefined` before the first poll. Fails if it is damaged or of a newer version. */
+/** Reads the state. One that is damaged or of another format is kept under another name, and the watch learns anew. */
 const load = Effect.gen(function*() {
-  const packed = yield* (yield* documents).read(name)
-  if (packed === undefined) return undefined
-  const text = yield* Effect.try({
-    try: () => new TextDecoder().decode(gunzipSync(packed)),
-    catch: () => unreadable("is damaged")
+  const own = yield* documents
+  const packed = yield* own.read(name)
+  if (packed === undefined) return { state: undefined } satisfies Loaded as Loaded
+  const text = yield* Effect.option(Effect.try(() => new TextDecoder().decode(gunzipSync(packed))))
+  const state = Option.flatMap(text, Schema.decodeOption(Json))
+  if (Option.isSome(state)) return { state: state.value }
+  const other = Option.flatMap(text, Schema.decodeOption(Format))
+  yield* own.write(aside, packed)
+  const why = Option.match(other, {
+    onNone: () => "was damaged",
+    onSome: ({ format }) => `had the format ${format} of another release`
   })
-  const format = yield* Schema.decodeEffect(Format)(text).pipe(Effect.mapError(() => unreadable("is damaged")))
-  if (format.format !== 1) return yield* unreadable(`has the format ${format.format} of another version`)
-  return yield* Schema.decodeEffect(Json)(text).pipe(Effect.mapError(() => unreadable("is damaged")))
+  return { state: undefined, setAside: `The state of the watch ${why}: it is kept as '${aside}', and this look learns anew.` }
 })
 
 export const save = Effect.fn("watch.save")(function*(state: State) {
@@ -178,10 +167,11 @@ export const claim = Effect.fn("watch.claim")(function*(slot: number, every: num
     yield* own.add(`done.${slot}`)
     return undefined
   }
-  const state = yield* load.pipe(Effect.tapError(() => Effect.ignore(own.add(`done.${slot}`))))
+  const { setAside, state } = yield* load.pipe(Effect.tapError(() => Effect.ignore(own.add(`done.${slot}`))))
   const sent = new Set(before.flatMap(({ mark, time }) => mark === "sent" ? [time] : []))
   const outdated = before.filter(({ time }) => time <= slot - 2 * every)
   return {
+    setAside,
     state: state && { ...state, outbox: state.outbox.filter(({ slot }) => !sent.has(slot)) },
     /** Removes the marks of earlier slots, which the saved state no longer needs. */
     tidy: Effect.forEach(outdated, ({ name }) => Effect.ignore(own.remove(name)), { discard: true })

@@ -1,5 +1,6 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Hints from "../../answer/Hints.ts"
@@ -14,9 +15,9 @@ import type { Executions } from "../../executions/Executions.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as facts from "../../n8n/InstanceFacts.ts"
-import * as links from "../../n8n/Links.ts"
+import * as Links from "../../n8n/Links.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
-import * as Since from "../../watch/Since.ts"
+import * as Health from "../../watch/Health.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 /** Maximum number of lookups of names of deleted workflows. */
@@ -60,7 +61,7 @@ const Output = Schema.Struct({
   })),
   /** Workflows that failed, most failures first: `{workflowId, workflowName, failed, runs, lastFailed (an id)}`. */
   failing: Schema.optionalKey(Schema.Array(Row)),
-  /** Incidents since `since`: `{at, what, count, cause, look}`, where `look` is the call that shows more. */
+  /** Workflows with incidents since `since`: runs, sentences by kind of incident, changes near their beginnings, `look`. */
   incidents: Schema.optionalKey(Schema.Array(Row)),
   /** Sentences about events since then that cannot be known. */
   unknown: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -68,17 +69,28 @@ const Output = Schema.Struct({
   url: Schema.String
 })
 
-const incidentsSince = Effect.fnUntraced(function*(since: string) {
+/** Longest span that is judged, in days. */
+const maxDays = 31
+
+const healthSince = Effect.fnUntraced(function*(time: string, workflows: ReadonlyArray<string> | undefined) {
   const { instance } = yield* N8nClient
   const now = yield* DateTime.now
-  if (Date.parse(since) > now.epochMilliseconds) {
-    return yield* new Errors.ValidationError({
-      reason: `since is in the future: the time is ${DateTime.formatIso(now).slice(0, 16)}Z`,
-      field: "since",
-      hint: "Set since to an earlier time, in UTC or with an offset."
-    })
+  const since = Date.parse(time)
+  const refuse = (reason: string, hint: string) =>
+    Effect.fail(new Errors.ValidationError({ reason, field: "since", hint }))
+  if (since > now.epochMilliseconds) {
+    return yield* refuse(
+      `since is in the future: the time is ${DateTime.formatIso(now).slice(0, 16)}Z`,
+      "Set since to an earlier time, in UTC or with an offset."
+    )
   }
-  return { ...yield* Since.incidents(Date.parse(since)), url: links.workflows(instance) }
+  if (now.epochMilliseconds - since > (maxDays + 1) * 86_400_000) {
+    return yield* refuse(
+      `since is more than ${maxDays} days ago`,
+      `Set since to at most ${maxDays}d; list_executions(groupBy: 'workflow', startedAfter) counts older runs.`
+    )
+  }
+  return { health: yield* Health.read({ since, workflows }), url: Links.workflows(instance) }
 })
 
 const lacking = (scopes: ReadonlyArray<string>) =>
@@ -116,50 +128,86 @@ const overview = Effect.fnUntraced(function*(days: number) {
   )
   const nameOf = (id: string | null | undefined) =>
     Visible.line(names.get(id ?? "") ?? others.get(id ?? "") ?? Selection.unknownWorkflow)
-  return { version, key, ...parts, groups, newest, nameOf, notes, url: links.workflows(instance) }
+  return { version, key, ...parts, groups, newest, nameOf, notes, url: Links.workflows(instance) }
 })
 
-type Result = Effect.Success<ReturnType<typeof overview>> | Effect.Success<ReturnType<typeof incidentsSince>>
+type Result = Effect.Success<ReturnType<typeof overview>> | Effect.Success<ReturnType<typeof healthSince>>
 
-const summaryOf = ({ incidents, unknown, url }: Effect.Success<ReturnType<typeof incidentsSince>>) =>
-  defined({
-    incidents: incidents.map(({ at, cause, count, look, what }) =>
-      defined({
-        at: `${at.slice(0, 16)}Z`,
-        what: Visible.line(what),
-        count: count > 1 ? count : undefined,
-        cause: cause && Visible.line(cause),
-        look: look && Hints.call(look.tool, look.arguments as Hints.Values)
-      })
-    ),
+type Incident = Health.Health["shared"][number]
+
+const minuteOf = (iso: string) => `${iso.slice(0, 16)}Z`
+
+/** Incident in a line; of failures also when, how often and whether they go on, which other sentences say themselves. */
+const lineOf = ({ at, cause, count, isOver, kind, until = at, what }: Incident) => {
+  const times = until === at ? minuteOf(at) : `${minuteOf(at)} to ${minuteOf(until)}`
+  const before = kind === "failed" ? `${count}×, ${times}, ${isOver === true ? "over" : "goes on"}: ` : ""
+  return Visible.line(`${before}${what}${cause === undefined ? "" : `; ${cause}`}`)
+}
+
+const callOf = (incidents: ReadonlyArray<Incident>) => {
+  const look = incidents.find((each) => each.look !== undefined)?.look
+  return look && Hints.call(look.tool, look.arguments as Hints.Values)
+}
+
+const rowOf = ({ changes, failed, incidents, runs, workflowId }: Health.Row) => ({
+  workflowId,
+  runs: failed === 0 ? String(runs) : `${runs}, ${failed} failed`,
+  ...Object.fromEntries(
+    Rows.grouped(incidents, ({ kind }) => kind).map(({ first, rows }) => [first.kind, rows.map(lineOf).join(" | ")])
+  ),
+  ...changes.length === 0 ? {} : {
+    changes: changes.map(({ at, event, version = "" }) => `${minuteOf(at)} ${event} ${version.slice(0, 8)}`.trimEnd())
+      .join(", ")
+  },
+  ...defined({ look: callOf(incidents) })
+})
+
+const clockOf = ({ ahead, zone, zoneFrom }: Health.Health["clock"]) =>
+  `n8n's time zone: ${
+    zone === undefined ? "unknown, no stored run tells it" : `${zone}, by ${zoneFrom === "option" ? "option" : `run ${zoneFrom}`}`
+  }. Its clock ${
+    ahead === undefined ? "is right" : `is ${Math.abs(ahead / 1000).toFixed(0)} s ${ahead > 0 ? "ahead" : "behind"}`
+  }. Times are UTC.`
+
+const summaryOf = ({ health, url }: Effect.Success<ReturnType<typeof healthSince>>) => {
+  const { clock, failed, healthy, idle, rows, runs, shared, unknown } = health
+  const quiet = counted(sumAll(healthy.map((row) => row.runs)), "run")
+  return defined({
+    incidents: [
+      ...shared.map((incident) => ({ [incident.kind]: lineOf(incident), ...defined({ look: callOf([incident]) }) })),
+      ...rows.filter(({ incidents }) => incidents.length > 0).map(rowOf)
+    ],
     unknown: unknown.length === 0 ? undefined : unknown.map((each) => Visible.line(each)),
     notes: [
-      ...incidents.length > 1
-        ? [`${Rows.tally(incidents, ({ kind }) => kind)}; a later time has fewer.`]
-        : [],
-      "Only a watch that runs all the time notices silence, empty runs, lost logins and unpublishing."
+      `${counted(runs, "run")}, ${failed} failed. Healthy: ${counted(healthy.length, "workflow")} with ${quiet}${
+        idle === 0 ? "" : `; ${idle} published without a run`
+      }.`,
+      clockOf(clock)
     ],
     url
   })
+}
 
 /** `GET /workflows`, `/executions`, `/community-packages` and `/discover`, counted. */
 export const instanceOverview = Tool.make({
   name: "instance_overview",
   title: "Instance overview",
   searchHint: "n8n version, health, what is running now, failure rates, community nodes, scopes of the key",
-  description: "Is this n8n healthy? Version, workflows, packages, runs, failures.",
+  description:
+    "Is this n8n healthy? Version, workflows, packages, failures. With since: what failed, did not start, slowed, came back empty.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
   partialScopes: { "communityPackage:list": "packages" },
   input: Schema.Struct({
     days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days of failures."),
-    since: Selection.time("since", "Incidents since (ISO time).")
+    since: Selection.time("since", "Judge runs since (7d or ISO time)."),
+    workflows: Schema.optionalKey(Schema.Array(Schema.String.pipe(Links.workflowId)))
   }),
   output: Output,
-  handler: ({ days, since }): Effect.Effect<Result, Errors.N8nError, N8nClient | Executions> =>
-    since === undefined ? overview(days) : incidentsSince(since),
+  handler: ({ days, since, workflows }): Effect.Effect<Result, Errors.N8nError, N8nClient | Executions> =>
+    since === undefined ? overview(days) : healthSince(since, workflows),
   summarize: (result, { days }) => {
-    if ("incidents" in result) return summaryOf(result)
+    if ("health" in result) return summaryOf(result)
     const { groups, key, nameOf, newest, notes, packages, recent, running, url, version, waiting, workflows } = result
     const oldest = recent?.executions.at(-1)?.startedAt
     return defined({
@@ -205,16 +253,19 @@ export const instanceOverview = Tool.make({
       url
     })
   },
-  budget: () => ({
-    tokens: 1_500,
-    lists: { failing: 5, "running.newest": 3, packages: 5, incidents: 7, unknown: 3 },
+  budget: ({ incidents }) => ({
+    tokens: incidents === undefined ? 1_500 : 2_400,
+    lists: { failing: 5, "running.newest": 3, packages: 5, incidents: 12, unknown: 3 },
     rooms: {
       tags: 240,
       "failing[].workflowName": [80, 50],
       "running.newest[].workflowName": [80, 50],
       "packages[]": 80,
-      "incidents[].what": [190, 120, 90, 60],
-      "incidents[].cause": [190, 120, 90, 60],
+      ...Object.fromEntries(
+        ["failed", "missed", "silent", "slow", "stuck", "empty", "changes"].map((kind) =>
+          [`incidents[].${kind}`, [420, 300, 200, 120]] as const
+        )
+      ),
       "unknown[]": 190
     }
   }),

@@ -30,6 +30,8 @@ export interface Sample {
 export interface Origin {
   readonly failure: Failure
   readonly version?: string
+  /** Whether n8n itself ended while it ran. */
+  readonly isCrash: boolean
 }
 
 /** Part of the history of one workflow; the next part begins where this one ends. Times are epoch milliseconds. */
@@ -128,6 +130,8 @@ export interface Failed extends Common {
   readonly worked?: number
   /** Number of successful runs since the last of them. */
   readonly since: number
+  /** Last failure of this cause in an earlier episode. */
+  readonly before?: number
 }
 
 export type Episode = Missed | Silent | Slow | Stuck | Empty | Failed

@@ -1,13 +1,32 @@
 /** Credentials that no longer sign in, tested by n8n itself. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import { hasStatus, isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import type { Incident } from "../Incident.ts"
-import type { Entry, Tested } from "../state.ts"
+
+export const Tested = Schema.Struct({
+  /** Time from which the next test is due. */
+  due: Schema.Finite,
+  /** Last test ahead of schedule. */
+  early: Schema.optionalKey(Schema.Finite),
+  hasWorked: Schema.optionalKey(Schema.Boolean),
+  failures: Schema.Finite,
+  since: Schema.optionalKey(Schema.Finite),
+  message: Schema.optionalKey(Schema.String)
+})
+export type Tested = typeof Tested.Type
+
+/** Workflow with its credentials. */
+interface Entry {
+  readonly name: string
+  readonly isPublished: boolean
+  readonly credentials: ReadonlyArray<{ readonly id: string; readonly name: string; readonly type: string }>
+}
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -54,12 +73,13 @@ const incidentOf = (id: string, { name, type, workflows }: Use, { message = "", 
     kind: "credential",
     key: `credential:${id}:${since}`,
     ...first === undefined ? {} : { workflowId: first[0], workflowName: first[1] },
+    workflows: workflows.map(([id, name]) => ({ id, name })),
     at: new Date(since).toISOString(),
     count: 1,
     what: `Credential '${Visible.label(name, 40)}' (${type}) ${
       noAnswer.test(message) ? "cannot be tested" : "no longer signs in"
     }: ${counted(workflows.length, "published workflow")} depend${workflows.length === 1 ? "s" : ""} on it, ${
-      Rows.names(workflows.map(([, name]) => name), 3, 30)
+      Rows.names(workflows.map(([, name]) => name), 10, 30)
     }`,
     cause: Visible.label(message, 160),
     look: { tool: "credential_test", arguments: { id } }

@@ -1,151 +1,193 @@
-/** Runs that take far longer than usual, do not end, or end without their usual items. Pure. */
+/** Runs that take far longer than usual, or do not end. Pure. */
 import * as Schema from "effect/Schema"
-import type { Run } from "../Observation.ts"
+import { isAttended, type Run } from "../Observation.ts"
+import type { Detector, Slow, Stuck } from "./Detector.ts"
 
-const Sample = Schema.Struct({
-  at: Schema.Number,
-  items: Schema.Number,
-  version: Schema.optionalKey(Schema.String)
+const Timed = Schema.Struct({ id: Schema.String, at: Schema.Finite, ms: Schema.Finite })
+type Timed = typeof Timed.Type
+
+const Episode = Schema.Struct({
+  from: Schema.Finite,
+  to: Schema.Finite,
+  count: Schema.Finite,
+  usual: Schema.Finite,
+  p95: Schema.Finite,
+  former: Schema.String,
+  run: Schema.String,
+  /** Milliseconds of its runs, latest last. */
+  durations: Schema.Array(Schema.Finite),
+  /** Usual runs since its last one. */
+  calm: Schema.Array(Timed)
 })
+type Episode = typeof Episode.Type
 
-/** Durations of a workflow's successful runs and item counts of sampled ones: small, and JSON. */
-export const History = Schema.Struct({
-  /** Milliseconds, latest last. */
-  durations: Schema.Array(Schema.Number),
-  /** Longest durations of past weeks, each with its end. */
-  peaks: Schema.Array(Schema.Struct({ ms: Schema.Number, at: Schema.Number })),
-  /** Latest last. */
-  samples: Schema.Array(Sample),
-  /** Time since which no sample was empty, apart from the empty ones at the end. */
-  fullSince: Schema.optionalKey(Schema.Number)
+/** Durations of a workflow's successful runs: small, and JSON. */
+export const Memory = Schema.Struct({
+  /** Milliseconds of usual runs, latest last. */
+  usual: Schema.Array(Schema.Finite),
+  /** Newest usual run. */
+  former: Schema.optionalKey(Schema.String),
+  /** Longest durations of past weeks, each with its start. */
+  peaks: Schema.Array(Schema.Struct({ ms: Schema.Finite, at: Schema.Finite })),
+  /** Latest long runs, too few for a judgment. */
+  long: Schema.Array(Timed),
+  slow: Schema.optionalKey(Episode),
+  stuck: Schema.Array(Schema.Struct({ id: Schema.String, p95: Schema.Finite }))
 })
-export type History = typeof History.Type
-
-export interface Excess {
-  readonly ms: number
-  readonly p95: number
-}
-
-export interface Emptiness {
-  /** Start of the first empty run. */
-  readonly since: number
-  /** Median number of items. */
-  readonly usual: number
-  /** Version that began with an empty run. */
-  readonly version?: string
-}
+export type Memory = typeof Memory.Type
 
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
-const week = 168 * hour
+const day = 24 * hour
 
-/** Maximum number of durations, of samples and of peaks, and the time for which a peak counts. */
-const stored = { durations: 60, samples: 12, peaks: 5, peakAge: 8 * week }
-/** Least number of runs, and of samples, that define the usual. */
-const enough = { runs: 20, samples: 5 }
+/** Maximum number of durations and of peaks, and the time for which a peak counts. */
+const stored = { durations: 60, peaks: 5, peakAge: 56 * day }
 
-/** Least excess that is worth a report. */
-const excess = 5 * second
+/** Least number of usual runs for a judgment of several long ones in a row, and of one. */
+const enough = { several: 8, one: 20 }
 
-const nothing: History = { durations: [], peaks: [], samples: [] }
+/** Number of long runs in a row that are slow, after few usual runs and after many. */
+const inRow = { few: 5, many: 2 }
 
-const quantile = (sorted: Float64Array, part: number) => sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
+/** Number of usual runs after which slowness is over, and the time after which it is what is usual. */
+const calmRuns = 3
+const newUsual = 14 * day
 
-const ordered = (values: ReadonlyArray<number>) => Float64Array.from(values).toSorted()
+const nothing: Memory = { usual: [], peaks: [], long: [], stuck: [] }
 
-const durationOf = ({ startedAt, stoppedAt }: Run) => stoppedAt === undefined ? undefined : stoppedAt - startedAt
-
-/** Adds a successful run to the history, with the number of items at its end if they were read. */
-export const add = (
-  history: History = nothing,
-  run: Run,
-  sample?: { readonly items: number; readonly version?: string }
-): History => {
-  const ms = durationOf(run)
-  if (run.status !== "success" || ms === undefined) return history
-  const peaks = [...history.peaks, { ms, at: run.startedAt }].filter(({ at }) => at > run.startedAt - stored.peakAge)
-    .toSorted((a, b) => b.ms - a.ms).slice(0, stored.peaks)
-  const durations = [...history.durations, ms].slice(-stored.durations)
-  if (sample === undefined) return { ...history, durations, peaks }
-  const samples = [...history.samples, { at: run.startedAt, ...sample }].slice(-stored.samples)
-  const wasEmpty = history.samples.at(-1)?.items === 0
-  const fullSince = sample.items === 0
-    ? history.fullSince
-    : wasEmpty || history.fullSince === undefined
-    ? run.startedAt
-    : history.fullSince
-  return { durations, peaks, samples, ...fullSince === undefined ? {} : { fullSince } }
+const quantile = (values: ReadonlyArray<number>, part: number) => {
+  const sorted = Float64Array.from(values).toSorted()
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
 }
 
-/** Longest durations that are not reported, for one run and for two of three; `undefined` if too few runs are known. */
-const limits = ({ durations, peaks }: History) => {
-  if (durations.length < enough.runs) return undefined
-  const sorted = ordered(durations)
-  const [p50, p95] = [Math.max(quantile(sorted, 0.5), 1), Math.max(quantile(sorted, 0.95), 1)]
-  const spread = p95 / p50
-  const peak = peaks[0]?.ms ?? 0
+/** Milliseconds above which a run is long, above which two in a row are slow, and above which one is. */
+const limitsOf = ({ peaks, usual }: Memory) => {
+  const [p50, p95] = [Math.max(quantile(usual, 0.5), 1), Math.max(quantile(usual, 0.95), 1)]
+  const [spread, peak] = [p95 / p50, peaks[0]?.ms ?? 0]
+  const least = usual.length < enough.one ? Infinity : p95 + 5 * second
   return {
+    p50,
     p95,
-    one: Math.max(p95 * Math.max(5, spread ** 2), 1.5 * peak, p95 + excess),
-    two: Math.max(p95 * Math.max(3, spread), 1.1 * peak, p95 + excess)
+    long: usual.length < enough.several ? Infinity : Math.max(1.5 * p95, 3 * p50, 1.1 * peak, p50 + second),
+    several: Math.max(p95 * Math.max(3, spread), 1.1 * peak, least),
+    one: Math.max(p95 * Math.max(5, spread ** 2), 1.5 * peak, least),
+    stuck: Math.max(
+      10 * minute,
+      least === Infinity ? Math.max(hour, 5 * peak) : Math.max(p95 * Math.max(5, spread ** 2), 1.5 * peak, least)
+    )
   }
 }
 
-/** A finished run that took far longer than the earlier runs in `history`. */
-export const slow = (history: History, run: Run): Excess | undefined => {
-  const ms = durationOf(run)
-  if (run.status !== "success" || ms === undefined || ms <= excess) return undefined
-  const limit = limits(history)
-  if (limit !== undefined && ms > limit.one) return { ms, p95: limit.p95 }
-  const latest = history.durations.slice(-2)
-  const before = limits({
-    ...history,
-    durations: history.durations.slice(0, -2),
-    peaks: history.peaks.filter((peak) => !latest.includes(peak.ms))
+const withUsual = (memory: Memory, runs: ReadonlyArray<Timed>): Memory => {
+  const latest = runs.at(-1)
+  if (latest === undefined) return memory
+  const peaks = [...memory.peaks, ...runs.map(({ at, ms }) => ({ ms, at }))]
+    .filter(({ at }) => at > latest.at - stored.peakAge).toSorted((a, b) => b.ms - a.ms).slice(0, stored.peaks)
+  const usual = [...memory.usual, ...runs.map(({ ms }) => ms)].slice(-stored.durations)
+  return { ...memory, usual, former: latest.id, peaks }
+}
+
+const withoutEpisode = ({ slow: _, ...memory }: Memory): Memory => memory
+
+const slowOf = ({ calm: _, durations, ...episode }: Episode, isOver: boolean): Slow => ({
+  kind: "slow",
+  ...episode,
+  now: quantile(durations, 0.5),
+  isOver
+})
+
+/** Goes on with an episode, which ends after some usual runs, or when it has become what is usual. */
+const goOn = (memory: Memory, slow: Episode, run: Timed) => {
+  if (run.ms <= limitsOf(memory).long) {
+    const calm = [...slow.calm, run]
+    if (calm.length < Math.min(calmRuns, slow.count)) return { memory: { ...memory, slow: { ...slow, calm } } }
+    const worst = { ms: Math.max(...slow.durations), at: slow.to }
+    const peaks = [...memory.peaks, worst]
+    return { memory: withUsual({ ...withoutEpisode(memory), peaks }, calm), episode: slowOf(slow, true) }
+  }
+  const durations = [...slow.durations, run.ms].slice(-stored.durations)
+  const next: Episode = { ...slow, to: run.at, count: slow.count + 1, run: run.id, durations, calm: [] }
+  const rest = withUsual(memory, slow.calm)
+  if (run.at - slow.from < newUsual) return { memory: { ...rest, slow: next }, episode: slowOf(next, false) }
+  return { memory: { ...withoutEpisode(rest), usual: durations, former: run.id }, episode: slowOf(next, false) }
+}
+
+/** Judges a successful run after those in the memory. */
+const judge = (memory: Memory, run: Timed): { readonly memory: Memory; readonly episode?: Slow } => {
+  if (memory.slow !== undefined) return goOn(memory, memory.slow, run)
+  const { long: least, one, p50: usual, p95, several } = limitsOf(memory)
+  if (run.ms <= least) return { memory: withUsual({ ...memory, long: [] }, [...memory.long, run]) }
+  const long = [...memory.long, run]
+  const pair = long.slice(-inRow.many)
+  const isSlow = run.ms > one || long.length >= inRow.few ||
+    pair.length === inRow.many && pair.every(({ ms }) => ms > several)
+  if (!isSlow) return { memory: { ...memory, long } }
+  const slow: Episode = {
+    from: long[0]?.at ?? run.at,
+    to: run.at,
+    count: long.length,
+    usual,
+    p95,
+    former: memory.former ?? "",
+    run: run.id,
+    durations: long.map(({ ms }) => ms),
+    calm: []
+  }
+  return { memory: { ...memory, long: [], slow }, episode: slowOf(slow, false) }
+}
+
+/** Time at which all that is known of a run in a span ends. */
+const endOf = (run: Run, to: number) => run.stoppedAt ?? to
+
+/** Detects slow runs and runs that do not end. */
+export const detect: Detector<Memory> = (before = nothing, { ended, running, to, waited }) => {
+  let memory = before
+  const episodes = new Map<string, Slow | Stuck>()
+  const stuck = new Map(before.stuck.map(({ id, p95 }) => [id, p95]))
+  const candidates = [...ended, ...running].filter((run) =>
+    !isAttended(run) && !waited.has(run.id) && endOf(run, to) - run.startedAt > 10 * minute
+  )
+  const findStuck = (at: number) => {
+    if (candidates.length === 0) return
+    const { p95, stuck: patience } = limitsOf(memory)
+    for (const run of candidates) {
+      if (Math.min(at, endOf(run, to)) - run.startedAt > patience && !stuck.has(run.id)) {
+        stuck.set(run.id, memory.usual.length < enough.several ? 0 : p95)
+      }
+    }
+  }
+  for (const run of ended) {
+    const at = endOf(run, to)
+    findStuck(at)
+    if (run.status !== "success" || isAttended(run) || waited.has(run.id)) continue
+    const timed = { id: run.id, at: run.startedAt, ms: at - run.startedAt }
+    if (stuck.has(run.id)) {
+      memory = withUsual(memory, [timed])
+      continue
+    }
+    const { episode, memory: next } = judge(memory, timed)
+    memory = next
+    if (episode !== undefined) episodes.set(`slow ${episode.from}`, episode)
+  }
+  findStuck(to)
+  for (const run of candidates) {
+    const p95 = stuck.get(run.id)
+    if (p95 === undefined) continue
+    const isOver = run.stoppedAt !== undefined
+    episodes.set(run.id, {
+      kind: "stuck",
+      from: run.startedAt,
+      to: endOf(run, to),
+      count: 1,
+      isOver,
+      run: run.id,
+      p95
+    })
+  }
+  const open = running.flatMap(({ id }) => {
+    const p95 = stuck.get(id)
+    return p95 === undefined ? [] : [{ id, p95 }]
   })
-  return before !== undefined && ms > before.two && latest.some((each) => each > before.two)
-    ? { ms, p95: before.p95 }
-    : undefined
-}
-
-/** A run that takes far longer than the workflow's other runs. */
-export const stuck = (history: History = nothing, run: Run, now: number): Excess | undefined => {
-  if (run.status !== "running" || run.stoppedAt !== undefined) return undefined
-  const ms = now - run.startedAt
-  const limit = limits(history)
-  const longest = limit === undefined ? Math.max(hour, 5 * (history.peaks[0]?.ms ?? 0)) : limit.one
-  return ms > Math.max(longest, 10 * minute)
-    ? { ms, p95: limit?.p95 ?? quantile(ordered(history.durations), 0.95) }
-    : undefined
-}
-
-/** The empty samples at the end, if none before them was empty. */
-export const empty = ({ fullSince, samples }: History): Emptiness | undefined => {
-  const last = samples.findLastIndex(({ items }) => items > 0)
-  const first = samples[last + 1]
-  const before = samples.slice(0, last + 1)
-  if (fullSince === undefined || first === undefined || samples.length - last - 1 < 2) return undefined
-  if (before.length < enough.samples || before.some(({ items }) => items === 0)) return undefined
-  const isNew = first.version !== undefined && first.version !== before.at(-1)?.version
-  // Without a new version, a night or a weekend without items looks the same.
-  if (!isNew && first.at - fullSince < week) return undefined
-  return {
-    since: first.at,
-    usual: quantile(ordered(before.map(({ items }) => items)), 0.5),
-    ...isNew && first.version !== undefined ? { version: first.version } : {}
-  }
-}
-
-/** Whether the data of a run are worth a request; `version` is the one that is live. */
-export const wantsSample = (history: History | undefined, run: Run, now: number, version?: string): boolean => {
-  if (run.status !== "success" || run.stoppedAt === undefined) return false
-  const samples = history?.samples ?? []
-  const last = samples.at(-1)
-  if (last === undefined || samples.length < enough.samples) return true
-  const ofVersion = samples.filter((sample) => sample.version === version).length
-  if (version !== undefined && ofVersion < 2) return true
-  // Another empty one decides.
-  if (last.items === 0 && samples.at(-2)?.items !== 0) return true
-  return now - last.at >= hour
+  return { memory: { ...memory, stuck: open }, episodes: [...episodes.values()] }
 }

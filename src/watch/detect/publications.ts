@@ -3,7 +3,15 @@ import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type { Incident } from "../Incident.ts"
-import type { Entry } from "../state.ts"
+
+/** Workflow as it was listed. */
+interface Entry {
+  readonly name: string
+  readonly isPublished: boolean
+  readonly isArchived?: boolean
+  /** Number of crashed runs in a row, up to the last run. */
+  readonly crashes?: number
+}
 
 /** Number of workflows from which they share one incident. */
 const many = 4
@@ -54,8 +62,9 @@ export const detect = (
       at,
       count: changes.length,
       what: `${counted(changes.length, "workflow")} are no longer published: ${
-        Rows.names(changes.map(([, { name }]) => name), 3, 30)
+        Rows.names(changes.map(([, { name }]) => name), 10, 30)
       }`,
+      workflows: changes.map(([id, { name }]) => ({ id, name })),
       ...cause === undefined ? {} : { cause },
       look: { tool: "list_workflows", arguments: { active: false } }
     }]

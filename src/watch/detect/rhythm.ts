@@ -163,3 +163,6 @@ export const silence = (
     ? { since, expected }
     : undefined
 }
+
+export const Memory = Schema.Struct({ last: Schema.optionalKey(Schema.Finite) })
+export const detect = (_: unknown, __: unknown) => ({ memory: {}, episodes: [] })
