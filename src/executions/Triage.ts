@@ -1,10 +1,11 @@
 /** Overview of many executions: how often each workflow and each of its versions failed, and why. */
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
-import { arr, defined, obj, str } from "../base/Json.ts"
+import { defined } from "../base/Json.ts"
 import { redactText } from "../base/Redact.ts"
 import * as Rows from "../base/Rows.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import * as Publications from "../n8n/model/Publications.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Execution from "./Execution.ts"
 import { Executions } from "./Executions.ts"
@@ -75,12 +76,11 @@ const historyOf = Effect.fnUntraced(function*(workflowId: string) {
     n8n.getWorkflow(workflowId).pipe(Effect.orElseSucceed(() => undefined)),
     n8n.workflowHistory(workflowId).pipe(Effect.orElseSucceed(() => undefined))
   ])
-  const publications = arr(obj(workflow?.["activeVersion"])?.["workflowPublishHistory"]).map(obj)
-    .flatMap((event) => event?.["event"] === "activated" ? str(event["createdAt"]) ?? [] : [])
+  const at = Publications.liveSince(Publications.of(workflow))
   return {
     savedAt: new Map(versions.map(({ createdAt, versionId }) => [versionId, createdAt])),
     published: workflow?.activeVersionId,
-    publishedAt: publications.toSorted().at(-1)
+    publishedAt: at === undefined ? undefined : new Date(at).toISOString()
   }
 })
 
