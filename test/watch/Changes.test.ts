@@ -1,0 +1,82 @@
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import * as Traffic from "../../src/n8n/Traffic.ts"
+import * as Changes from "../../src/watch/Changes.ts"
+import type { Change } from "../../src/watch/Health.ts"
+import { cron, hour, iso, layer, minute, published } from "./simulation.ts"
+
+const now = Date.parse("2026-03-02T12:00:00Z")
+const workflow = published("w", cron("0 * * * *"), { updatedAt: iso(now - hour) })
+
+/** Changes, and the number of requests that they took. */
+const read = (id: string) =>
+  Effect.gen(function*() {
+    const traffic = Traffic.make(10, 1)
+    const changes = yield* Effect.provideService(Changes.of(id), Traffic.Current, traffic)
+    return { changes, sent: traffic.sent }
+  })
+
+it.effect("publications and versions are read in two requests", () =>
+  Effect.gen(function*() {
+    const n8n = yield* N8nClient
+    yield* TestClock.setTime(now)
+    yield* n8n.unpublishWorkflow("w")
+    yield* TestClock.setTime(now + minute)
+    yield* n8n.publishWorkflow("w")
+    const { changes, sent } = yield* read("w")
+    assert.strictEqual(sent, 2)
+    const [{ version = "" } = {}] = changes
+    assert.isNotEmpty(version)
+    assert.deepStrictEqual(changes.map(({ event, version }) => [event, version]), [
+      ["saved", version],
+      ["unpublished", version],
+      ["published", version]
+    ])
+    assert.isAtLeast(Date.parse(changes[2]?.at ?? ""), now + minute)
+  }).pipe(Effect.provide(layer({ workflows: [workflow], executions: [] }))))
+
+it.effect("a deleted workflow has no changes, and that takes one request", () =>
+  Effect.gen(function*() {
+    assert.deepStrictEqual(yield* read("gone"), { changes: [], sent: 1 })
+  }).pipe(Effect.provide(layer({ workflows: [workflow], executions: [] }))))
+
+it.effect("n8n 1 tells when a workflow was saved, unless a trigger that stores something may have updated it", () =>
+  Effect.gen(function*() {
+    const { changes, sent } = yield* read("w")
+    assert.strictEqual(sent, 2)
+    assert.deepStrictEqual(changes.map(({ at, event }) => ({ at, event })), [{ at: iso(now - hour), event: "saved" }])
+    assert.deepStrictEqual((yield* read("stores")).changes, [])
+  }).pipe(
+    Effect.provide(
+      layer({ workflows: [workflow, { ...workflow, id: "stores", staticData: { "node:T": { last: 1 } } }] }, {
+        version: "1"
+      })
+    )
+  ))
+
+const change = (minutes: number, event: Change["event"], version = "v1"): Change => ({
+  at: iso(now + minutes * minute),
+  event,
+  version
+})
+
+it("changes near a beginning are those of six hours before to one after, and the last before it in any case", () => {
+  const all = [
+    change(-3000, "published", "v1"),
+    change(-2000, "published", "v2"),
+    change(-300, "saved", "v3"),
+    change(30, "published", "v3"),
+    change(90, "published", "v4")
+  ]
+  assert.deepStrictEqual(Changes.near(all.toReversed(), [now]), all.slice(2, 4))
+  assert.deepStrictEqual(Changes.near(all, [now - 1000 * minute]), all.slice(1, 2))
+  assert.deepStrictEqual(Changes.near(all, [now, now - 1000 * minute]), all.slice(1, 4))
+  assert.deepStrictEqual(Changes.near(all, []), [])
+})
+
+it("a version that is saved and published within a minute is one change", () => {
+  const all = [change(-10, "saved"), change(-9, "published"), change(-5, "saved", "v2"), change(-3, "published", "v2")]
+  assert.deepStrictEqual(Changes.near(all, [now]), all.slice(1))
+})
