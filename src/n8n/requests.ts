@@ -362,6 +362,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
     response = undefined
     return to === "webhook" ? spans.withoutAddress(prepared, send) : send(prepared)
   }).pipe(
+    Traffic.dated,
     (sent) => isWrite(request) ? Effect.andThen(drainSocketEvents, sent) : sent,
     Effect.catchTag("HttpClientError", (error) =>
       method === "DELETE" && attempts > 1 && error.response?.status === 404
