@@ -70,7 +70,7 @@ const tokensOf = (execution: Execution.Execution, node: string, runs: ReadonlyAr
 
 /** Reduces an execution to the use of its nodes. */
 export const use = (execution: Execution.Execution) => {
-  const { calledBy, id, isRedacted, runs, workflow, workflowId } = execution
+  const { calledBy, duration, id, isRedacted, runs, workflow, workflowId } = execution
   const nodes = new Map((workflow?.nodes ?? []).map((node) => [node.name, node]))
   const parents = parentsOf(execution)
   const spansOf = (node: string) =>
@@ -87,6 +87,7 @@ export const use = (execution: Execution.Execution) => {
   const roots = new Set(parents.values())
   const all = steps([...runs.keys()].flatMap(spansOf))
   const longest = all.toSorted((a, b) => b.pause - a.pause)[0]
+  const worked = sumAll(all.map(({ time }) => time))
   return {
     id,
     workflowId,
@@ -95,6 +96,9 @@ export const use = (execution: Execution.Execution) => {
     // Milliseconds from the first start to the last end, and those in which no node worked.
     elapsed: sumAll(all.map(({ pause, time }) => pause + time)),
     idle: sumAll(all.map(({ pause }) => pause)),
+    // Milliseconds of the whole execution, and those outside of its nodes: before, between and after them.
+    duration,
+    outside: Math.max(0, (duration ?? 0) - worked),
     // Node that started after the longest pause.
     resumed: longest?.node,
     nodes: [...runs].map(([node, own]) => {
@@ -126,14 +130,15 @@ export const use = (execution: Execution.Execution) => {
   }
 }
 
-type Use = ReturnType<typeof use>
+/** Use of the nodes in one execution. @internal */
+export type Use = ReturnType<typeof use>
 
 export const read = (id: string) => Effect.map(Executions.use((executions) => executions.get(id)), use)
 
 export const bytes = ({ nodes }: Use) => sumAll(nodes.map((node) => node.bytes))
 
-/** Nearest-rank percentile; 0 without values. */
-const percentile = (values: ReadonlyArray<number>, part: number) =>
+/** Nearest-rank percentile; 0 without values. @internal */
+export const percentile = (values: ReadonlyArray<number>, part: number) =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? 0
 
 const spread = (values: ReadonlyArray<number>) => ({ p50: percentile(values, 0.5), max: percentile(values, 1) })
