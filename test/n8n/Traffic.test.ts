@@ -37,7 +37,7 @@ it.effect("the fastest answer counts: a slow one tells less", () =>
     assert.approximately((yield* aheadAfter(dated(9_000, 30_000), dated(9_000), dated(9_000, 8_000))) ?? 0, 9_000, 500)
   }))
 
-it.effect("answers without a date, with one that is none, and a proxy's copies tell nothing", () =>
+it.effect("answers without a date, with a wrong one, and a proxy's copies tell nothing", () =>
   Effect.gen(function*() {
     assert.isUndefined(yield* aheadAfter(answers))
     assert.isUndefined(yield* aheadAfter(says(workflow, { headers: { date: "yesterday" } })))

@@ -69,7 +69,7 @@ it.effect("the newest run of a Schedule Trigger without a zone of its own names 
     assert.strictEqual(read, 1)
   }))
 
-it.effect("a run before the workflow lost its own zone names nothing, nor does a zone that is none", () =>
+it.effect("a run before the workflow lost its own zone names nothing, nor does an unknown zone", () =>
   Effect.gen(function*() {
     const before = published("own", cron("0 * * * *"), { settings: { timezone: "Asia/Tokyo" } })
     const { found, read } = yield* asked(
