@@ -1,6 +1,6 @@
 /** Changes of a workflow: its publications, and the versions that were saved. */
 import * as Effect from "effect/Effect"
-import { defined, isEmpty } from "../base/Json.ts"
+import { defined } from "../base/Json.ts"
 import * as Publications from "../n8n/model/Publications.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import type { Change } from "./Health.ts"
@@ -14,8 +14,6 @@ export const of = Effect.fn("Changes.of")(function*(workflowId: string) {
   const workflow = yield* n8n.getWorkflow(workflowId).pipe(Effect.orElseSucceed(() => undefined))
   if (workflow === undefined) return []
   const versions = yield* n8n.workflowHistory(workflowId).pipe(Effect.orElseSucceed(() => undefined))
-  // A trigger that stores something updates its workflow too.
-  const isSaved = versions === undefined && isEmpty(workflow["staticData"] ?? {})
   const changes: ReadonlyArray<Change> = [
     ...Publications.of(workflow).map(({ at, ...rest }) => ({ at: new Date(at).toISOString(), ...rest })),
     ...(versions ?? []).map(({ createdAt, versionId }) => ({
@@ -23,7 +21,8 @@ export const of = Effect.fn("Changes.of")(function*(workflowId: string) {
       event: "saved" as const,
       version: versionId
     })),
-    ...isSaved && workflow.updatedAt !== undefined
+    // n8n 1 tells the last save only.
+    ...versions === undefined && workflow.updatedAt !== undefined
       ? [defined({ at: workflow.updatedAt, event: "saved" as const, version: workflow.versionId ?? undefined })]
       : []
   ]

@@ -20,6 +20,7 @@ import * as Scope from "effect/Scope"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
 import * as processes from "../../support/processes.ts"
 import * as elsewhere from "./elsewhere.ts"
 import * as FakeOpenAi from "./FakeOpenAi.ts"
@@ -50,6 +51,8 @@ export interface Service {
   readonly openAiUrl: URL
   /** Address at which n8n reaches the servers of a test. */
   readonly host: string
+  /** Uses n8n's SQLite database, while n8n runs. */
+  readonly database: <A>(use: (database: DatabaseSync) => A) => Effect.Effect<A, RealN8nError>
   /** The last lines of n8n's output. */
   readonly log: Effect.Effect<string>
 }
@@ -286,6 +289,20 @@ const make = Effect.fn("RealN8n.make")(function*(version: string, env: Readonly<
       running = yield* Effect.provideContext(launchWithin(place), context)
     })
 
+  const database: Service["database"] = (use) =>
+    Effect.tryPromise({
+      try: async () => {
+        const { DatabaseSync } = await import("node:sqlite")
+        const opened = new DatabaseSync(join(place.folder, ".n8n/database.sqlite"), { timeout: 20_000 })
+        try {
+          return use(opened)
+        } finally {
+          opened.close()
+        }
+      },
+      catch: (error) => new RealN8nError({ step: "using the database of n8n", detail: String(error) })
+    })
+
   return RealN8n.of({
     version,
     url: at(place),
@@ -293,6 +310,7 @@ const make = Effect.fn("RealN8n.make")(function*(version: string, env: Readonly<
     createApiKey,
     asOwner,
     crash,
+    database,
     ownerEmail: owner.email,
     ownerPassword: Redacted.make(owner.password),
     openAiUrl,
@@ -314,6 +332,9 @@ const makeElsewhere = Effect.fn("RealN8n.makeElsewhere")(
       },
       get crash() {
         return elsewhere.skip("its process cannot be killed")
+      },
+      get database() {
+        return elsewhere.skip("its database cannot be reached")
       },
       get log() {
         return elsewhere.skip("its log cannot be read")

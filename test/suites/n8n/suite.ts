@@ -32,6 +32,7 @@ import { throughFaults } from "./faults.ts"
 import { fencing } from "./fencing.ts"
 import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
+import { health } from "./health.ts"
 import { instance } from "./instance.ts"
 import { manyRuns } from "./manyRuns.ts"
 import { mapping } from "./mapping.ts"
@@ -185,6 +186,7 @@ export const suite = (version: string) => {
   layer(everything(version), { timeout: "15 minutes", excludeTestServices: true })(`n8n ${version}`, (it) => {
     // First: what others have left would be in its reports.
     watching(it, { v2 })
+    health(it, { v2 })
 
     it.effect("branch: five items leave by each output", () =>
       Effect.gen(function*() {

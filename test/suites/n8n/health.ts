@@ -1,0 +1,200 @@
+/** A week with planted incidents in the database of a real n8n, as its API returns it. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as Services from "../../../src/app/Services.ts"
+import { Executions } from "../../../src/executions/Executions.ts"
+import * as Profile from "../../../src/executions/Profile.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as Changes from "../../../src/watch/Changes.ts"
+import * as InstanceClock from "../../../src/watch/InstanceClock.ts"
+import * as Pace from "../../../src/watch/Pace.ts"
+import * as week from "../../watch/week.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+/** A value as n8n stores it, in the format of the package `flatted`: strings and objects are numbered. */
+const flat = (value: unknown): string => {
+  const numbers = new Map<unknown, number>()
+  const rows: Array<unknown> = []
+  const shallow = (part: unknown): unknown => typeof part === "string" || part instanceof Object ? number(part) : part
+  const number = (part: unknown): string => {
+    const known = numbers.get(part)
+    if (known !== undefined) return String(known)
+    const index = rows.length
+    numbers.set(part, index)
+    rows.push(undefined)
+    rows[index] = Array.isArray(part)
+      ? part.map((each) => shallow(each ?? null))
+      : part instanceof Object
+      ? Object.fromEntries(
+        Object.entries(part).flatMap(([key, each]) => each === undefined ? [] : [[key, shallow(each)]])
+      )
+      : part
+    return String(index)
+  }
+  number(value)
+  return JSON.stringify(rows)
+}
+
+const sqlTime = (time: string | number) => new Date(time).toISOString().replace("T", " ").slice(0, -1)
+
+/** Installs the workflows of a week on a real n8n, and writes their times and their runs into its database. */
+export const seed = Effect.fnUntraced(function*(world: week.Week) {
+  const { database } = yield* RealN8n
+  const installed = yield* week.install(world)
+  return yield* database((sqlite) => {
+    const columnsOf = (table: string) =>
+      new Set(sqlite.prepare(`PRAGMA table_info(${table})`).all().map(({ name }) => String(name)))
+    const inserting = (table: string) => {
+      const known = columnsOf(table)
+      return (row: Readonly<Record<string, string | number | null>>) => {
+        const entries = Object.entries(row).filter(([column]) => known.has(column))
+        sqlite.prepare(
+          `INSERT INTO ${table} (${entries.map(([column]) => `"${column}"`)}) VALUES (${entries.map(() => "?")})`
+        ).run(...entries.map(([, value]) => value))
+      }
+    }
+    const last = sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'execution_entity'").get()
+    const firstId = Number(last?.["seq"] ?? 0) + 1
+    const [head, data] = [inserting("execution_entity"), inserting("execution_data")]
+    sqlite.exec("BEGIN IMMEDIATE")
+    for (const { id, plan, versions } of installed.values()) {
+      const times = { 1: world.publishedAt, 2: plan.changedAt ?? world.publishedAt }
+      sqlite.prepare("UPDATE workflow_entity SET createdAt = ?, updatedAt = ? WHERE id = ?")
+        .run(sqlTime(times[1]), sqlTime(times[2]), id)
+      for (const version of [1, 2] as const) {
+        const versionId = versions[version]
+        if (versionId === undefined) continue
+        const at = sqlTime(times[version])
+        sqlite.prepare("UPDATE workflow_history SET createdAt = ?, updatedAt = ? WHERE versionId = ?")
+          .run(at, at, versionId)
+        sqlite.prepare("UPDATE workflow_publish_history SET createdAt = ? WHERE versionId = ? AND event = 'activated'")
+          .run(at, versionId)
+        sqlite.prepare(
+          "UPDATE workflow_publish_history SET createdAt = ? WHERE versionId = ? AND event = 'deactivated'"
+        )
+          .run(sqlTime(times[2]), versionId)
+      }
+    }
+    const executions = week.executions(world, installed, firstId)
+    for (const execution of executions) {
+      const { id = "", mode, startedAt, status, stoppedAt, workflowId, workflowVersionId = null } = execution
+      const text = flat(execution["data"])
+      const version = workflowVersionId as string | null
+      head({
+        id: Number(id),
+        workflowId,
+        finished: status === "success" ? 1 : 0,
+        mode: String(mode),
+        status,
+        startedAt: sqlTime(startedAt),
+        stoppedAt: sqlTime(stoppedAt),
+        createdAt: sqlTime(startedAt),
+        jsonSizeBytes: text.length,
+        workflowVersionId: version
+      })
+      data({
+        executionId: Number(id),
+        workflowData: JSON.stringify(execution["workflowData"]),
+        data: text,
+        workflowVersionId: version
+      })
+    }
+    sqlite.exec("COMMIT")
+    return { installed, executions, firstId }
+  })
+})
+
+/** Adds the test to a suite, before the others: their runs would be in its reports. */
+export const health = (it: It, { v2 }: { readonly v2: boolean }) => {
+  it.effect(
+    "health: a week in its database is what n8n returns, with versions, items and times of nodes",
+    () =>
+      Effect.gen(function*() {
+        const world = week.make({ now: Date.now(), zone: "UTC" })
+        const { executions, firstId, installed } = yield* Effect.acquireRelease(
+          seed(world),
+          ({ installed }) =>
+            Effect.forEach(installed.values(), ({ id }) => Effect.ignore(scenarios.remove(id)), {
+              concurrency: v2 ? 4 : 1
+            })
+        )
+        const n8n = yield* N8nClient
+        const ids = new Set(Array.from(installed.values(), ({ id }) => id))
+        const listed = Array.from(yield* Stream.runCollect(n8n.streamExecutions())).filter(({ workflowId }) =>
+          ids.has(workflowId ?? "")
+        )
+        const row = ({ id, mode, startedAt, status, stoppedAt, workflowId }: (typeof listed)[number]) => ({
+          id: String(id),
+          workflowId,
+          status,
+          mode,
+          startedAt,
+          stoppedAt
+        })
+        assert.deepStrictEqual(
+          listed.map(row),
+          executions.map((each) => row({ ...each, mode: String(each["mode"]), id: each.id ?? "" })).toReversed()
+        )
+        // Neither release lists versions.
+        assert.isTrue(listed.every((each) => each["workflowVersionId"] === undefined))
+
+        const ofKey = (key: string) =>
+          world.runs.flatMap((run, index) => run.workflow === key ? [{ ...run, id: String(firstId + index) }] : [])
+        const { failure, get } = yield* Executions
+        for (const [key, own] of installed) {
+          for (const run of [ofKey(key)[0], ofKey(key).at(-1)]) {
+            if (run === undefined) return assert.fail(`no runs of ${key}`)
+            const execution = yield* get(run.id)
+            const use = Profile.use(execution)
+            assert.strictEqual(execution.version, own.versions[run.version])
+            assert.strictEqual((yield* failure(run.id))?.message, run.failure?.message)
+            const { items, time } = use.nodes.find(({ node }) => node === "Fetch") ?? assert.fail("Fetch did not run")
+            assert.deepStrictEqual([time, items], [run.fetch, run.failure?.node === "Fetch" ? 0 : 3])
+            const work = use.nodes.find(({ node }) => node === "Work")
+            assert.strictEqual(
+              work?.items,
+              run.failure === undefined ? run.items : run.failure.node === "Work" ? 0 : undefined
+            )
+            assert.strictEqual(use.outside, run.before + run.after)
+          }
+        }
+
+        const runs = listed.map((each) => ({
+          id: String(each.id),
+          workflowId: each.workflowId ?? "",
+          status: each.status ?? "",
+          mode: each.mode ?? "",
+          startedAt: Date.parse(each.startedAt ?? ""),
+          stoppedAt: Date.parse(each.stoppedAt ?? "")
+        }))
+        const workflows = yield* Effect.forEach([...ids], (id) => n8n.getWorkflow(id))
+        assert.strictEqual((yield* InstanceClock.zone(workflows, runs))?.zone, world.zone)
+        for (const [key, place] of [["node", { node: "Fetch" }], ["queue", { outside: true }]] as const) {
+          const own = ofKey(key).map(({ id }) => id)
+          assert.deepInclude(yield* Pace.of(own.slice(0, 3), own.slice(-3)), place)
+        }
+        for (const key of ["broken", "flaky", "empty"]) {
+          const { id = "", plan, versions } = installed.get(key) ?? {}
+          const changes = yield* Changes.of(id)
+          const saved = changes.filter(({ event }) => event === "saved")
+          assert.deepStrictEqual(
+            saved.map(({ at }) => Date.parse(at)),
+            v2 ? [world.publishedAt, plan?.changedAt] : [plan?.changedAt]
+          )
+          if (v2) assert.deepStrictEqual(saved.map(({ version }) => version), [versions?.[1], versions?.[2]])
+          assert.deepStrictEqual(
+            changes.filter(({ event }) => event !== "saved").map(({ at, ...rest }) => ({
+              ...rest,
+              at: Date.parse(at)
+            })),
+            v2 ? [{ event: "published", version: versions?.[2] ?? "", at: plan?.changedAt ?? 0 }] : []
+          )
+        }
+      }).pipe(Effect.scoped, scenarios.live),
+    300_000
+  )
+}
