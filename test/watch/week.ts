@@ -210,14 +210,14 @@ export const make = ({ change, now, zone }: Options) => {
     planted.push({ workflow, kind: "failed", ...ends(failed), count: failed.length, isOver: true, version: null })
   }
 
-  const even = starts(newYork, (hour) => hour % 2 === 0)
-  const evenHole = change === undefined ? [] : even.filter((at) => Math.abs(at - change) <= 9 * hour)
+  const odd = starts(newYork, (hour) => hour % 2 === 1)
+  const oddHole = change === undefined ? [] : odd.filter((at) => Math.abs(at - change) <= 9 * hour)
   add(
-    { key: "clocks", name: "Zeitumstellung & Uhren", zone: newYork, trigger: cron(`${first} */2 * * *`) },
-    without(even, evenHole)
+    { key: "clocks", name: "Zeitumstellung & Uhren", zone: newYork, trigger: cron(`${first} 1-23/2 * * *`) },
+    without(odd, oddHole)
   )
   // Releases of n8n differ within an hour of the change.
-  if (change !== undefined) missed("clocks", evenHole.filter((at) => Math.abs(at - change) > 61 * minute))
+  if (change !== undefined) missed("clocks", oddHole.filter((at) => Math.abs(at - change) > 61 * minute))
 
   const every = (hours: number, rest: number) => starts(zone, (hour) => hour % hours === rest)
   const brokenAt = now - 3 * day - 40 * minute

@@ -186,7 +186,7 @@ export const suite = (version: string) => {
   layer(everything(version), { timeout: "15 minutes", excludeTestServices: true })(`n8n ${version}`, (it) => {
     // First: what others have left would be in its reports.
     watching(it, { v2 })
-    health(it, { v2 })
+    health(it, { v2, drafts })
 
     it.effect("branch: five items leave by each output", () =>
       Effect.gen(function*() {
