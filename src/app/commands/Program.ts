@@ -16,6 +16,7 @@ import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
 import { edit } from "./edit.ts"
 import * as flags from "./flags.ts"
+import { health } from "./health.ts"
 import * as Help from "./help.ts"
 import { init } from "./init.ts"
 import { executions, why, workflows } from "./look.ts"
@@ -73,7 +74,7 @@ export const commandLine = root.pipe(
   Command.withHandler((options) => Serving.serve(options)),
   Command.withSubcommands([
     { group: "Start", commands: [init, doctor, help] },
-    { group: "See what happens", commands: [why, executions, workflows, watch, picture, map] },
+    { group: "See what happens", commands: [why, executions, workflows, health, watch, picture, map] },
     { group: "Check and change", commands: [check, audit, test, prove, edit, upgrade, credential] },
     { group: "Workflows as files", commands: [pull, status, diff, push, promote] },
     { group: "What AI clients use", commands: [tools, call] }

@@ -17,26 +17,47 @@ import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { command, isColoured, name as program, programFor, report } from "./root.ts"
 
-const json = flags.toggle("json", "Print JSON, as in a pipe")
+export const json = flags.toggle("json", "Print JSON, as in a pipe")
+
+export const timezone = flags.text(
+  "timezone",
+  "ZONE",
+  "Time zone of n8n (GENERIC_TIMEZONE), such as Europe/Berlin, and of reports"
+)
+
+/** IANA name of the zone that a person names. */
+export const zoneOf = (zone: string | undefined) =>
+  zone === undefined ? Effect.succeed(undefined) : Effect.try({
+    try: () => new Intl.DateTimeFormat(undefined, { timeZone: zone }).resolvedOptions().timeZone,
+    catch: () => Options.refuse(`--timezone '${Visible.label(zone)}' is not a time zone such as Europe/Berlin or UTC`)
+  })
 
 const maxRows = 500
 
 const limit = (usual: string) =>
   flags.integer("limit", [1, maxRows], `Maximum number, 1 to ${maxRows} (default ${usual})`)
 
-const show = (json: boolean, data: object, lines: (screen: Layout.Screen) => ReadonlyArray<string>) =>
+/** Prints data as lines in a terminal, and as JSON elsewhere. */
+export const show = (json: boolean, data: object, lines: (screen: Layout.Screen) => ReadonlyArray<string>) =>
   report(json || !process.stdout.isTTY, data, () => lines({ width: process.stdout.columns || 100, isColoured }))
 
 const maxPage = 100
 
 type Page = Tool.Output<typeof tools.listWorkflows>
 
-/** Condition for the runs of the workflow that a person names by an id, a link or its name. */
+/** Id of the workflow that a person names by it, a link or its name. */
+export const workflowId = (workflow: string) =>
+  Reference.resolve(workflow, (id) => Effect.map(N8nClient.use((n8n) => n8n.getWorkflow(id)), ({ id }) => id))
+
+/** Condition for the runs of a workflow. */
 const ofWorkflow = (workflow: string | undefined) =>
   workflow === undefined
     ? Effect.succeed({})
-    : Reference.resolve(workflow, (id) =>
-      Effect.map(N8nClient.use((n8n) => n8n.getWorkflow(id)), ({ id }) => ({ workflowId: id })))
+    : Effect.map(workflowId(workflow), (workflowId) => ({ workflowId }))
+
+/** Time that a person names, who means that of this computer. */
+export const sinceOf = (since: string) =>
+  Effect.map(Effect.mapError(Selection.timeOf("--since", since), Options.refuse), (time) => new Date(time))
 
 /** Newest failed run, else the newest. */
 const newest = Effect.fnUntraced(function*(workflow: string | undefined) {
@@ -93,10 +114,7 @@ export const executions = command(
     json
   },
   Effect.fnUntraced(function*({ by: groupBy, json, limit, since, status, workflow }, options) {
-    // A person means the time of this computer.
-    const startedAfter = since === undefined ? undefined : new Date(
-      yield* Effect.mapError(Selection.timeOf("--since", since), Options.refuse)
-    ).toISOString()
+    const startedAfter = since === undefined ? undefined : (yield* sinceOf(since)).toISOString()
     yield* Effect.gen(function*() {
       const data = yield* tools.listExecutions.call({
         ...(yield* ofWorkflow(workflow)),

@@ -14,6 +14,7 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as WorkflowPlace from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
+import * as Browser from "../Browser.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
@@ -28,7 +29,8 @@ const drawing = Effect.promise(async () => ({
   Template: await import("../../pictures/Template.ts")
 }))
 
-const formatOf = Effect.fnUntraced(function*(out = ".svg") {
+/** Format of a picture by the name of its file; a picture to be opened is a page. */
+const formatOf = Effect.fnUntraced(function*(open: boolean, out = open ? ".html" : ".svg") {
   const format = /\.(svg|html)$/i.exec(out)?.[1]?.toLowerCase() as "svg" | "html" | undefined
   return format ?? (yield* Options.refuse(`--out '${out}': a picture's name ends in .svg or .html`))
 })
@@ -38,6 +40,8 @@ const out = flags.text(
   "FILE",
   "File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"
 )
+
+export const open = flags.toggle("open", "Open the page in the browser: FILE, or a temporary one")
 
 /** Folder of a file outside of all these, or the nearest above it that exists. */
 const folderOutside = Effect.fnUntraced(function*(file: string, folders: ReadonlyArray<string>) {
@@ -133,11 +137,21 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
   }
 })
 
-const write = Effect.fnUntraced(function*(out: string | undefined, text: string, about: string) {
-  if (out === undefined) return yield* print(text.trimEnd())
-  const folder = yield* WorkflowFiles.use((files) => files.folder(dirname(resolve(out))))
-  yield* folder.write(basename(out), text)
-  yield* print(`${out}: ${about}`)
+/** Writes a drawing or a page to a file, and opens it in the browser; without a file or a browser, to stdout. */
+export const write = Effect.fnUntraced(function*(
+  { name, open, out }: { readonly name: string; readonly open: boolean; readonly out: string | undefined },
+  text: string,
+  about: string
+) {
+  if (out === undefined && !open) return yield* print(text.trimEnd())
+  if (out !== undefined) {
+    const folder = yield* WorkflowFiles.use((files) => files.folder(dirname(resolve(out))))
+    yield* folder.write(basename(out), text)
+  }
+  yield* print(`${out ?? name}: ${about}`)
+  if (open) {
+    yield* print(yield* Browser.show(out === undefined ? yield* Browser.temporary(`${name}.html`, text) : resolve(out)))
+  }
 })
 
 export const picture = command(
@@ -151,12 +165,13 @@ export const picture = command(
     against: flags.text("against", "WORKFLOW", "Show the differences from this earlier workflow or version"),
     execution: flags.text("execution", "ID", "Show this execution of the workflow"),
     problems: flags.toggle("problems", "Show the problems that validate_workflow finds"),
-    out
+    out,
+    open
   },
-  Effect.fnUntraced(function*({ out, ...subject }, options) {
+  Effect.fnUntraced(function*({ open, out, ...subject }, options) {
     const chosen = [subject.against !== undefined, subject.execution !== undefined, subject.problems].filter(Boolean)
     if (chosen.length > 1) return yield* Options.refuse("Choose one of --against, --execution and --problems")
-    const format = yield* formatOf(out)
+    const format = yield* formatOf(open, out)
     yield* Effect.gen(function*() {
       const { overlay, workflow } = yield* Reference.resolve(
         fromHere(subject.workflow),
@@ -165,7 +180,11 @@ export const picture = command(
       const { Page, Pictures, Svg, Template } = yield* drawing
       const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
-      yield* write(out, text, `${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`)
+      yield* write(
+        { name: "picture", open, out },
+        text,
+        `${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`
+      )
     }).pipe(Effect.provide(yield* withFolders(options, out, fileOf(subject.workflow), fileOf(subject.against))))
   })
 )
@@ -178,11 +197,12 @@ export const map = command(
       "workflow",
       "Id, link or name of a workflow: only those that a change of it affects, and those that it uses"
     ),
-    out
+    out,
+    open
   },
-  Effect.fnUntraced(function*({ out, workflow }, options) {
+  Effect.fnUntraced(function*({ open, out, workflow }, options) {
     const { showSecrets: showsSecrets } = options
-    const format = yield* formatOf(out)
+    const format = yield* formatOf(open, out)
     yield* Effect.gen(function*() {
       const all = yield* WorkflowMap.read
       const one = workflow === undefined ? undefined : yield* Reference.resolve(workflow, (id) =>
@@ -194,7 +214,7 @@ export const map = command(
       const shown = MapSvg.shown(part, showsSecrets)
       const svg = MapSvg.render(part, { showsSecrets, isBare: format === "html" })
       const text = format === "html" ? Page.of(yield* Template.read, svg, shown) : `${svg}\n`
-      yield* write(out, text, `${shown.title}, ${shown.subtitle}`)
+      yield* write({ name: "map", open, out }, text, `${shown.title}, ${shown.subtitle}`)
     }).pipe(Effect.provide(yield* withFolders(options, out)))
   })
 )

@@ -16,6 +16,7 @@ import * as WatchReport from "../report/WatchReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as Watching from "../Watching.ts"
 import * as flags from "./flags.ts"
+import * as look from "./look.ts"
 import { command, exit, isColoured, name, programFor, warn } from "./root.ts"
 
 const isRules = Schema.is(Schema.Record(Schema.String, Schema.String))
@@ -30,12 +31,6 @@ const rulesIn = Effect.fnUntraced(function*(file: string) {
     `'${mistake.map((each) => Visible.label(each)).join("': '")}' is not a threshold: ${Rules.forms}`
   )
 })
-
-const checkZone = (zone: string) =>
-  Effect.try({
-    try: () => new Intl.DateTimeFormat(undefined, { timeZone: zone }).resolvedOptions().timeZone,
-    catch: () => Options.refuse(`--timezone '${Visible.label(zone)}' is not a time zone such as Europe/Berlin or UTC`)
-  })
 
 /** Target of `--to` or `--exec`; without one, reports are only printed. */
 const deliveryOf = Effect.fnUntraced(function*(to: Redacted.Redacted<string> | undefined, exec: string | undefined) {
@@ -117,17 +112,13 @@ export const watch = command(
       Flag.withDefault(undefined)
     ),
     exec: flags.text("exec", "COMMAND", "Also run this command for each report, with {text, incidents} on stdin"),
-    timezone: flags.text(
-      "timezone",
-      "ZONE",
-      "Time zone of n8n (GENERIC_TIMEZONE), such as Europe/Berlin, and of reports"
-    ),
+    timezone: look.timezone,
     thresholds: flags.text("thresholds", "FILE", "JSON file with 'silent 2h' or 'off' by a workflow's id or name"),
     json: flags.toggle("json", "Print a line of JSON for each incident")
   },
   Effect.fnUntraced(function*({ every = 60, exec, json, once, thresholds, timezone, to }, options) {
     const delivery = yield* deliveryOf(to, exec)
-    const zone = timezone === undefined ? undefined : yield* checkZone(timezone)
+    const zone = yield* look.zoneOf(timezone)
     const rules = thresholds === undefined ? {} : yield* rulesIn(thresholds)
     const context: WatchReport.Context = { program: programFor(options), zone }
     const watching: Watch.Options = { every: every * 1_000, zone, isOnce: once, rules }
@@ -139,8 +130,10 @@ export const watch = command(
       const deliver = deliverer({
         delivery,
         lines: (incidents) =>
-          incidents.map((incident) =>
-            json ? JSON.stringify(WatchReport.json(incident)) : WatchReport.line(incident, context, isColoured)
+          incidents.flatMap((incident) =>
+            json
+              ? JSON.stringify(WatchReport.json(incident))
+              : WatchReport.lines(incident, context, { isColoured, width: Infinity })
           ),
         message: (incidents) => JSON.stringify(WatchReport.message(incidents, host, context))
       })
@@ -148,7 +141,7 @@ export const watch = command(
         yield* warn(`Watching n8n at ${host}, every ${every} s; Ctrl+C ends it`)
       }
       let reason: string | undefined
-      const look = Effect.gen(function*() {
+      const poll = Effect.gen(function*() {
         const { failure, report } = yield* Watching.round(watching, deliver)
         const why = failure === undefined
           ? report.fault === undefined ? undefined : `n8n could not be checked: ${report.fault}`
@@ -163,7 +156,7 @@ export const watch = command(
         return { isOver: once || delivery === undefined && failure !== undefined, nextAfterMs: report.nextAfterMs }
       })
       yield* endInTime
-      yield* Watching.repeat(watching.every, look)
+      yield* Watching.repeat(watching.every, poll)
     }).pipe(Effect.provide(ToolContext.layer(options)))
   }, Effect.scoped)
 )

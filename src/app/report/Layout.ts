@@ -46,6 +46,7 @@ export const pairs = (pairs: ReadonlyArray<Pair>, width: number, maxTerm = 28): 
 }
 
 export interface Column<A> {
+  /** Heading, of several lines if they are separated by line ends. */
   readonly title: string
   readonly of: (row: A) => string
   /** Whether the values are numbers, which end at the same place. */
@@ -53,14 +54,17 @@ export interface Column<A> {
   /** Narrowest width if the terminal is narrow; columns without it are never cut. */
   readonly min?: number
   readonly colour?: (row: A) => number | undefined
+  /** Columns between it and the next one. */
+  readonly gap?: number
 }
 
-const gap = 2
+const gapAfter = (column: { readonly gap?: number } | undefined) => column?.gap ?? 2
 
 /** Widths of the columns: the widest with a `min` gives way first, then the last columns are left out. */
 const widthsOf = <A>(columns: ReadonlyArray<Column<A>>, natural: ReadonlyArray<number>, width: number) => {
   const widths = [...natural]
-  const excess = () => widths.reduce((sum, each) => sum + each + gap, -gap) - width
+  const excess = () =>
+    widths.reduce((sum, each, at) => sum + each + (at === 0 ? 0 : gapAfter(columns[at - 1])), 0) - width
   while (excess() > 0) {
     const [widest] = widths.map((each, index) => ({ each, index }))
       .filter(({ each, index }) => each > (columns[index]?.min ?? Infinity)).toSorted((a, b) => b.each - a.each)
@@ -96,9 +100,14 @@ export const table = <A>(
 ): ReadonlyArray<string> => {
   const columns = all.filter(({ of }) => rows.some((row) => of(row) !== ""))
   const cells = rows.map((row) => columns.map(({ of }) => of(row)))
+  const titles = columns.map(({ title }) => title.split("\n"))
+  const heading = Array.from(
+    { length: Math.max(0, ...titles.map(({ length }) => length)) },
+    (_, at) => titles.map((lines) => lines[at] ?? "")
+  )
   const widths = widthsOf(
     columns,
-    columns.map(({ title }, at) => Math.max(displayWidth(title), ...cells.map((cell) => displayWidth(cell[at] ?? "")))),
+    columns.map((_, at) => Math.max(...[...heading, ...cells].map((cell) => displayWidth(cell[at] ?? "")))),
     width
   )
   const line = (values: ReadonlyArray<string>, row?: A) =>
@@ -107,10 +116,10 @@ export const table = <A>(
       const text = fit(values[at] ?? "", width)
       const space = " ".repeat(width - displayWidth(text))
       const painted = row === undefined ? text : paint(text, column?.colour?.(row), isColoured)
-      return column?.isRight === true ? space + painted : painted + space
-    }).join(" ".repeat(gap)).trimEnd()
+      return (column?.isRight === true ? space + painted : painted + space) + " ".repeat(gapAfter(column))
+    }).join("").trimEnd()
   return [
-    line(columns.map(({ title }) => title)),
+    ...heading.map((titles) => line(titles)),
     ...cells.map((values, at) => line(values, rows[at]))
   ]
 }

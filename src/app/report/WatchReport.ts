@@ -1,7 +1,8 @@
-/** Incidents of a watch as lines for people, as JSON, and as the message of a webhook. Pure. */
+/** Incidents as lines for people, as JSON, and as the message of a webhook. Pure. */
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Rows from "../../base/Rows.ts"
+import * as TokenBound from "../../base/TokenBound.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Incident from "../../watch/Incident.ts"
 import * as Layout from "./Layout.ts"
@@ -13,9 +14,37 @@ export interface Context {
   readonly zone: string | undefined
 }
 
-/** Maximum characters of a webhook's text, and of a sentence. */
-export const maxText = 3_000
+/** Maximum tokens of a webhook's text, also for a model that reads the chat. */
+export const maxTokens = 400
+
 const maxSentence = 300
+
+/** Lengths of the sentences in a message; the shorter ones are for many incidents, without cause and command. */
+const lengths = [maxSentence, 140, 80, 40] as const
+const leastWithCause = 140
+
+const maxNames = 10
+
+const [red, yellow] = [31, 33] as const
+
+/** Mark and colour of each kind, the most urgent first: red for failures and standstills, yellow for doubtful incidents. */
+export const kinds: { readonly [K in Incident.Kind]: { readonly mark: string; readonly colour: 31 | 33 } } = {
+  unreachable: { mark: "!", colour: red },
+  credential: { mark: "K", colour: red },
+  failed: { mark: "✗", colour: red },
+  missed: { mark: "○", colour: red },
+  stuck: { mark: "∞", colour: red },
+  unpublished: { mark: "↓", colour: red },
+  silent: { mark: "…", colour: yellow },
+  empty: { mark: "∅", colour: yellow },
+  slow: { mark: "»", colour: yellow }
+}
+
+const ranks = Object.keys(kinds)
+
+/** Order of incidents, the most urgent first. */
+export const byUrgency = (a: { readonly kind: string }, b: { readonly kind: string }): number =>
+  ranks.indexOf(a.kind) - ranks.indexOf(b.kind)
 
 const flags: { readonly [argument: string]: string } = {
   workflowId: "--workflow",
@@ -62,8 +91,8 @@ const live = new RegExp(
 /** Text that Slack, Teams, Mattermost, Rocket.Chat and Discord show as it is. */
 const plain = (text: string) => text.replace(live, (mark) => lookalikes[mark] ?? mark)
 
-/** Foreign text in a command. */
-const plainArgument = (text: string) => plain(Visible.label(text))
+/** Foreign text in a command: ids and times have at most 36 characters. */
+const plainArgument = (text: string) => plain(Visible.label(text, 40))
 
 /** Command that shows what the suggested tool would return: of plain arguments, which a shell takes as they are. */
 const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
@@ -80,14 +109,15 @@ const commandOf = (look: NonNullable<Incident.Incident["look"]>): string => {
   return entries.length === 0 ? `call ${look.tool}` : `call ${look.tool} ${Layout.shellWord(json)}`
 }
 
-const sentence = (text: string) =>
-  Visible.label(text, maxSentence).replace(/^(?!n8n)[a-z]/, (first) => first.toUpperCase())
+const sentence = (text: string, length: number = maxSentence) =>
+  Visible.label(text, length).replace(/^(?!n8n)[a-z]/, (first) => first.toUpperCase())
     .replace(/[.!?…]?$/, (end) => end || ".")
 
-/** Incident without secrets and hidden characters. */
-export const json = (incident: Incident.Incident): Incident.Incident => Visible.json(Redact.redact(incident))
+/** Data without secrets and hidden characters. */
+export const json = <A>(value: A): A => Visible.json(Redact.redact(value))
 
-const timeOf = (iso: string, timeZone: string | undefined) =>
+/** Date and time to the minute, `2026-11-23 22:47`. */
+export const timeOf = (iso: string, timeZone: string | undefined): string =>
   new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" }).format(new Date(iso))
 
 /** Short name of the zone, such as `CET`. */
@@ -95,30 +125,52 @@ export const zoneName = (iso: string, timeZone: string | undefined) =>
   new Intl.DateTimeFormat("en-GB", { timeZone, timeZoneName: "short" }).formatToParts(new Date(iso))
     .find(({ type }) => type === "timeZoneName")?.value ?? "UTC"
 
-const parts = (incident: Incident.Incident, { program, zone }: Context) => {
-  const { at, cause, look, what, workflowName } = incident
+/** Beginning of an incident; of a past one also its end, or that it goes on, and how often it occurred. */
+const periodOf = ({ at, count, isOver, until }: Incident.Incident, zone: string | undefined) => {
+  const [from, last] = [timeOf(at, zone), timeOf(until ?? at, zone)]
+  const to = isOver === false
+    ? " – goes on"
+    : from === last
+    ? ""
+    : ` – ${last.startsWith(from.slice(0, 10)) ? last.slice(11) : last}`
+  const isPast = isOver !== undefined || until !== undefined
+  return `${from}${to}${isPast && count > 1 ? `, ${count} times` : ""}`
+}
+
+/** Names of the workflows of an incident of several, unless its sentence has them all. */
+const workflowsOf = ({ what, workflows = [] }: Incident.Incident) =>
+  workflows.every(({ name }) => what.includes(name))
+    ? []
+    : [`Workflows: ${Rows.names(workflows.map(({ name }) => name), maxNames, 40)}.`]
+
+/** Parts of an incident's sentences, of foreign texts at most `length` characters each. */
+export const parts = (incident: Incident.Incident, { program, zone }: Context, length: number = maxSentence) => {
+  const { cause, look, what, workflowName } = incident
+  const causes = cause === undefined || length < leastWithCause ? [] : [sentence(cause, length)]
   return {
-    time: timeOf(at, zone),
-    subject: workflowName === undefined || what.includes(workflowName) ? "" : `'${Visible.label(workflowName)}': `,
-    text: [what, ...(cause === undefined ? [] : [cause])].map(sentence).join(" "),
-    command: look === undefined ? undefined : `${program} ${commandOf(look)}`
+    time: periodOf(incident, zone),
+    subject: workflowName === undefined || what.includes(workflowName)
+      ? ""
+      : `'${Visible.label(workflowName, Math.min(length, 60))}': `,
+    text: [sentence(what, length), ...causes, ...length < leastWithCause ? [] : workflowsOf(incident)].join(" "),
+    command: look === undefined || length < leastWithCause ? undefined : `${program} ${commandOf(look)}`
   }
 }
 
 const kindColumn = 12
 
-/** Red for failures and standstills, yellow for doubtful incidents. */
-const colourOf = (kind: Incident.Kind) => ["silent", "empty", "slow"].includes(kind) ? 33 : 31
-
-/** Line for a terminal or a log. */
-export const line = (incident: Incident.Incident, context: Context, isColoured: boolean): string => {
+/** Incident in one line, for a log; in a width it is a heading with indented lines. */
+export const lines = (
+  incident: Incident.Incident,
+  context: Context,
+  { isColoured, width }: Layout.Screen
+): ReadonlyArray<string> => {
   const { command, subject, text, time } = parts(incident, context)
-  const kind = Layout.pad(incident.kind, kindColumn)
-  return [
-    time,
-    Layout.paint(kind, colourOf(incident.kind), isColoured),
-    `${subject}${text}${command === undefined ? "" : `  ${Layout.paint(command, 90, isColoured)}`}`
-  ].join("  ")
+  const kind = Layout.paint(Layout.pad(incident.kind, kindColumn), kinds[incident.kind].colour, isColoured)
+  const look = command === undefined ? [] : [Layout.paint(command, 90, isColoured)]
+  return width === Infinity
+    ? [[time, kind, `${subject}${text}`, ...look].join("  ")]
+    : [`${kind}  ${time}`, ...[...Layout.wrap(`${subject}${text}`, width - 2), ...look].map((line) => `  ${line}`)]
 }
 
 export interface Message {
@@ -126,16 +178,34 @@ export interface Message {
   readonly incidents: ReadonlyArray<Incident.Incident>
 }
 
-/** Body of a webhook: a paragraph for each incident, as far as they fit. */
+/**
+ * Body of a webhook: a paragraph for each incident, the most urgent first, as many as fit; of many incidents the
+ * paragraphs are short. The others are counted, with the command that shows them.
+ */
 export const message = (incidents: ReadonlyArray<Incident.Incident>, host: string, context: Context): Message => {
-  const [{ at = "1970-01-01T00:00:00Z" } = {}] = incidents
-  const head = `n8n at ${host}: ${counted(incidents.length, "new incident")} (times in ${zoneName(at, context.zone)})`
-  const paragraphs = incidents.map((incident) => {
-    const { command, subject, text, time } = parts(incident, context)
-    return plain(`${time} ${incident.kind}: ${subject}${text}`) + (command === undefined ? "" : ` → ${command}`)
+  const at = incidents.map((each) => each.at).toSorted()[0] ?? "1970-01-01T00:00:00Z"
+  const head = `n8n at ${Visible.label(host)}: ${counted(incidents.length, "new incident")} (times in ${
+    zoneName(at, context.zone)
+  })`
+  const all = incidents.toSorted(byUrgency)
+  const texts = lengths.map((length) => {
+    const paragraphs = all.map((incident) => {
+      const { command, subject, text, time } = parts(incident, context, length)
+      return plain(`${time} ${incident.kind}: ${subject}${text}`) + (command === undefined ? "" : ` → ${command}`)
+    })
+    const first = (most: number) => {
+      const rest = all.slice(most)
+      const others = `and ${rest.length} more (${Rows.tally(rest, ({ kind }) => kind)})`
+      return [
+        head,
+        ...paragraphs.slice(0, most),
+        ...rest.length === 0 ? [] : [`${others} → ${context.program} health --since ${at.slice(0, 16)}Z`]
+      ].join("\n\n")
+    }
+    let most = all.length
+    while (most > 0 && TokenBound.countTokens(first(most), maxTokens) > maxTokens) most--
+    return { text: first(most), most }
   })
-  const first = (most: number) => Rows.listed([head, ...paragraphs], most + 1, "\n\n")
-  let most = incidents.length
-  while (most > 0 && first(most).length > maxText) most--
-  return { text: first(most), incidents: incidents.map(json) }
+  const [best = { text: head }] = texts.toSorted((a, b) => b.most - a.most)
+  return { text: best.text, incidents: incidents.map(json) }
 }

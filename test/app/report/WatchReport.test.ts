@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as WatchReport from "../../../src/app/report/WatchReport.ts"
 import type { Incident } from "../../../src/watch/Incident.ts"
 
@@ -17,22 +18,28 @@ const incident = (more: Partial<Incident> = {}): Incident => ({
   ...more
 })
 
+const log = (isColoured = false) => ({ isColoured, width: Infinity })
+
 const context = { program: "effect-n8n-mcp --profile prod", zone: "Europe/Berlin" }
 
 describe("a report of a watch", () => {
   it("is a line with time, kind, sentences and the command that looks into it", () => {
     assert.strictEqual(
-      WatchReport.line(incident(), context, false),
+      WatchReport.lines(incident(), context, log()).join("\n"),
       "2026-03-29 01:30  failed        '注文' failed at 'Pay': card declined. First seen with version 267a4eeb.  effect-n8n-mcp --profile prod why 812"
     )
-    const summer = WatchReport.line(incident({ at: "2026-03-29T01:30:00.000Z", what: "It failed" }), context, true)
+    const summer = WatchReport.lines(
+      incident({ at: "2026-03-29T01:30:00.000Z", what: "It failed" }),
+      context,
+      log(true)
+    ).join()
     assert.include(summer, "2026-03-29 03:30  \u001b[31mfailed")
     assert.include(summer, "  '注文': It failed. ")
   })
 
   it("names a command that asks the same, whatever is in the arguments", () => {
     const command = (look: Incident["look"]) =>
-      WatchReport.line(incident({ ...look && { look } }), { program: "x", zone: "UTC" }, false).split("  x ")[1]
+      WatchReport.lines(incident({ ...look && { look } }), { program: "x", zone: "UTC" }, log())[0]?.split("  x ")[1]
     assert.strictEqual(
       command({ tool: "list_executions", arguments: { workflowId: "w1", status: "crashed" } }),
       "executions --workflow w1 --status crashed"
@@ -45,19 +52,91 @@ describe("a report of a watch", () => {
     assert.strictEqual(command({ tool: "instance_overview", arguments: {} }), "doctor")
   })
 
-  it("as a message has at most 3,000 characters, and counts the others", () => {
-    const all = Array.from(
-      { length: 100 },
-      (_, at) => incident({ key: `failed:${at}`, what: `${at} ${"x".repeat(500)}` })
+  it("of the past says how long it lasted and how often it occurred, in the width of a terminal", () => {
+    const past = incident({ until: "2026-03-29T01:10:00.000Z", count: 3, isOver: true })
+    assert.deepStrictEqual(WatchReport.lines(past, context, { isColoured: false, width: 60 }), [
+      "failed        2026-03-29 01:30 – 03:10, 3 times",
+      "  '注文' failed at 'Pay': card declined. First seen with",
+      "  version 267a4eeb.",
+      "  effect-n8n-mcp --profile prod why 812"
+    ])
+    const heading = (more: Partial<Incident>) =>
+      WatchReport.lines({ ...past, ...more }, context, { isColoured: false, width: 60 })[0]?.slice(14)
+    assert.strictEqual(heading({ isOver: false }), "2026-03-29 01:30 – goes on, 3 times")
+    assert.strictEqual(
+      heading({ until: "2026-03-30T08:00:00.000Z", count: 1 }),
+      "2026-03-29 01:30 – 2026-03-30 10:00"
     )
-    const { incidents, text } = WatchReport.message(all, "n8n.example.com", context)
-    assert.isAtMost(text.length, 3_000)
-    assert.strictEqual(incidents.length, 100)
-    const [head = "", ...rest] = text.split("\n\n")
-    assert.strictEqual(head, "n8n at n8n.example.com: 100 new incidents (times in CET)")
-    assert.strictEqual(rest.at(-1), `and ${101 - rest.length} more`)
-    assert.isAtLeast(rest.length, 5)
-    assert.strictEqual(WatchReport.message(all.slice(0, 1), "h", context).text.split("\n\n").length, 2)
+    assert.strictEqual(heading({ until: past.at, count: 1 }), "2026-03-29 01:30")
+  })
+
+  const several = (count: number, name: (at: number) => string) =>
+    incident({
+      kind: "missed",
+      what: `${count} workflows did not start as scheduled`,
+      workflows: Array.from({ length: count }, (_, at) => ({ id: `w${at}`, name: name(at) }))
+    })
+
+  it("names the first ten of many workflows, and all of them in JSON", () => {
+    const many = several(14, (at) => `Export ${at}`)
+    const [line = ""] = WatchReport.lines(many, context, log())
+    assert.include(line, "Workflows: 'Export 0', ")
+    assert.include(line, "'Export 9' and 4 more.")
+    assert.strictEqual(WatchReport.json(many).workflows?.length, 14)
+    assert.notInclude(
+      WatchReport.lines({ ...many, what: "'A' and 'B'", workflows: [{ id: "a", name: "A" }] }, context, log()).join(),
+      "Workflows"
+    )
+  })
+
+  it("as a message has at most 400 tokens, the most urgent first, and counts the others with their command", () => {
+    const kinds = ["slow", "empty", "failed", "missed", "unreachable"] as const
+    const names = [
+      "Sync orders to CRM",
+      "請求書リマインダーと入金確認の自動処理",
+      "🧾🧾🧾🧾🧾🧾🧾🧾🧾🧾",
+      "ẞ\u0301ⱦ".repeat(30),
+      "x".repeat(500)
+    ]
+    for (const name of names) {
+      for (const count of [1, 2, 5, 16, 100]) {
+        const all = Array.from({ length: count }, (_, at) =>
+          incident({
+            kind: kinds[at % kinds.length] ?? "failed",
+            key: `failed:${at}`,
+            workflowName: name,
+            what:
+              `'${name}' failed at 'Upsert CRM contact ${at}': Your request is invalid or could not be processed by the service`,
+            cause: `First seen with version 267a4eeb, published at 2026-11-24T20:44Z; ${name}`
+          }))
+        const { incidents, text } = WatchReport.message(all, "n8n.example.com", context)
+        assert.isAtMost(countTokens(text), WatchReport.maxTokens, text)
+        assert.strictEqual(incidents.length, count)
+        const [head, ...paragraphs] = text.split("\n\n")
+        assert.strictEqual(
+          head,
+          `n8n at n8n.example.com: ${count} new incident${count === 1 ? "" : "s"} (times in CET)`
+        )
+        const rest = paragraphs.at(-1)?.startsWith("and ") === true ? paragraphs.pop() : undefined
+        assert.isAtLeast(paragraphs.length, 1, text)
+        if (name === names[0] && count > 4) assert.isAtLeast(paragraphs.length, 4)
+        const ranks = paragraphs.map((each) => / (\w+): /.exec(each)?.[1]).map((kind) =>
+          Object.keys(WatchReport.kinds).indexOf(kind ?? "")
+        )
+        assert.deepStrictEqual(ranks, ranks.toSorted((a, b) => a - b))
+        if (paragraphs.length === count) assert.isUndefined(rest)
+        else {
+          assert.match(
+            rest ?? "",
+            /^and \d+ more \((\d+ \w+(, )?)+\) → effect-n8n-mcp --profile prod health --since 2026-03-29T00:30Z$/
+          )
+          assert.include(rest, `and ${count - paragraphs.length} more`)
+        }
+      }
+    }
+    const text = WatchReport.message([several(500, (at) => `Export ${at}`)], "h", context).text
+    assert.isAtMost(countTokens(text), WatchReport.maxTokens)
+    assert.include(text, "more. → effect-n8n-mcp --profile prod why 812")
   })
 
   it("mentions, links to and reveals nothing that is in names and messages", () => {

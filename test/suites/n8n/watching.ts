@@ -282,7 +282,7 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
         for (const { incidents, text } of posts().map((body) => body as unknown as WatchReport.Message)) {
           for (const each of incidents) assert.isAtMost(countTokens(JSON.stringify(each)), 400)
           assert.isAtMost(countTokens(text), 400 * incidents.length)
-          assert.isAtMost(text.length, WatchReport.maxText)
+          assert.isAtMost(countTokens(text), WatchReport.maxTokens)
         }
         assert.strictEqual(unknown.length, v2 ? 0 : 1, unknown.join("\n"))
 

@@ -1,0 +1,337 @@
+/** Health of an n8n for a person: workflows by days, then each incident. Pure. */
+import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
+import * as Visible from "../../base/Visible.ts"
+import type * as Health from "../../watch/Health.ts"
+import type { Incident, Kind } from "../../watch/Incident.ts"
+import * as Layout from "./Layout.ts"
+import * as WatchReport from "./WatchReport.ts"
+
+export interface Context extends WatchReport.Context {
+  /** Host of n8n. */
+  readonly host: string
+}
+
+const aDay = 86_400_000
+
+/** Zone of the report: the one that the caller names, else n8n's own, else this machine's. */
+const zoneOf = ({ clock }: Health.Health, { zone }: WatchReport.Context) => zone ?? clock.zone
+
+const dateOf = (iso: string, zone: string | undefined) => WatchReport.timeOf(iso, zone).slice(0, 10)
+
+/** All dates from one to another, both included. */
+const datesFrom = (first: string, last: string): ReadonlyArray<string> => {
+  const from = Date.parse(first)
+  const days = Math.max(0, Math.round((Date.parse(last) - from) / aDay))
+  return Array.from({ length: days + 1 }, (_, at) => new Date(from + at * aDay).toISOString().slice(0, 10))
+}
+
+/** Days of a column of the grid. */
+export interface Column {
+  readonly dates: ReadonlyArray<string>
+  /** Lines of its heading: weekday and day of the month, or month and days. */
+  readonly title: readonly [string, string]
+}
+
+/** Runs and incidents of a row in one column. */
+export interface Cell {
+  readonly runs: number
+  readonly failed: number
+  /** Kinds with their numbers of occurrences, the most urgent first. */
+  readonly kinds: ReadonlyArray<readonly [kind: Kind, count: number]>
+}
+
+export interface GridRow {
+  /** Absent for incidents of n8n itself and of several workflows. */
+  readonly workflowId?: string
+  readonly name: string
+  readonly runs: number
+  readonly failed: number
+  readonly cells: ReadonlyArray<Cell>
+  readonly incidents: ReadonlyArray<Incident>
+  readonly changes: ReadonlyArray<Health.Change>
+}
+
+export interface Grid {
+  readonly zone: string | undefined
+  readonly columns: ReadonlyArray<Column>
+  /** Rows with incidents, the worst first. */
+  readonly rows: ReadonlyArray<GridRow>
+  /** Healthy workflows together. */
+  readonly healthy: ReadonlyArray<Cell>
+}
+
+const format = (date: string, options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...options }).format(new Date(date))
+
+const dayOfMonth = (date: string) => String(Number(date.slice(8)))
+
+/** Columns for these dates: a day each, or weeks from Monday on if there are more days than `most`. */
+const columnsOf = (dates: ReadonlyArray<string>, most: number): ReadonlyArray<Column> =>
+  dates.length <= most
+    ? dates.map((date) => ({
+      dates: [date],
+      title: [format(date, { weekday: "short" }).slice(0, 2), dayOfMonth(date)]
+    }))
+    // The first day of the epoch was a Thursday.
+    : Rows.grouped(dates, (date) => Math.floor((Date.parse(date) / aDay + 3) / 7)).map(({ first, rows }) => ({
+      dates: rows,
+      title: [
+        format(first, { month: "short" }),
+        rows.length === 1 ? dayOfMonth(first) : `${dayOfMonth(first)}–${dayOfMonth(rows.at(-1) ?? first)}`
+      ]
+    }))
+
+const cellOf = ({ dates }: Column, days: ReadonlyArray<Health.Day>): Cell => {
+  const own = days.filter(({ date }) => dates.includes(date))
+  const counts: { [K in Kind]?: number } = {}
+  for (const { incidents } of own) {
+    for (const [kind, count] of Object.entries(incidents)) counts[kind as Kind] = (counts[kind as Kind] ?? 0) + count
+  }
+  const kinds = Object.entries(counts).map(([kind, count]) => ({ kind: kind as Kind, count }))
+  return {
+    runs: own.reduce((sum, { runs }) => sum + runs, 0),
+    failed: own.reduce((sum, { failed }) => sum + failed, 0),
+    kinds: kinds.toSorted(WatchReport.byUrgency).map(({ count, kind }) => [kind, count])
+  }
+}
+
+/** Dates of an incident; one that goes on ends with the report. */
+const datesOf = ({ at, isOver, until = at }: Incident, end: string, zone: string | undefined) =>
+  datesFrom(dateOf(at, zone), dateOf(isOver === false ? end : until, zone))
+
+/** Days of incidents that belong to no workflow alone. */
+const daysOf = (incidents: ReadonlyArray<Incident>, end: string, zone: string | undefined) =>
+  incidents.flatMap((incident) =>
+    datesOf(incident, end, zone).map((date): Health.Day => ({
+      date,
+      runs: 0,
+      failed: 0,
+      incidents: { [incident.kind]: 1 }
+    }))
+  )
+
+/** Workflows by days, or by weeks where there are more days than `most`. */
+export const grid = (health: Health.Health, context: WatchReport.Context, most: number): Grid => {
+  const { healthy, rows, shared, since, until } = health
+  const zone = zoneOf(health, context)
+  const own = [...rows, ...healthy].flatMap(({ days }) => days)
+  const dates = new Set([...datesFrom(dateOf(since, zone), dateOf(until, zone)), ...own.map(({ date }) => date)])
+  const columns = columnsOf([...dates].toSorted(), most)
+  const cells = (days: ReadonlyArray<Health.Day>) => columns.map((column) => cellOf(column, days))
+  const together: GridRow = {
+    name: "n8n, or several workflows",
+    runs: 0,
+    failed: 0,
+    cells: cells(daysOf(shared, until, zone)),
+    incidents: shared,
+    changes: []
+  }
+  return {
+    zone,
+    columns,
+    rows: [
+      ...(shared.length === 0 ? [] : [together]),
+      ...rows.map(({ changes, days, failed, incidents, runs, workflowId, workflowName }) => ({
+        workflowId,
+        name: Visible.label(workflowName ?? `deleted (${workflowId})`),
+        runs,
+        failed,
+        cells: cells(days),
+        incidents,
+        changes
+      }))
+    ],
+    healthy: cells(healthy.flatMap(({ days }) => days))
+  }
+}
+
+/** Incident that a cell shows first: of its most urgent kind, in its days. */
+export const incidentIn = (
+  { incidents }: GridRow,
+  { dates }: Column,
+  { kinds: [first] }: Cell,
+  { until }: Health.Health,
+  zone: string | undefined
+): Incident | undefined =>
+  incidents.find((each) => each.kind === first?.[0] && datesOf(each, until, zone).some((date) => dates.includes(date)))
+
+/** Sign of a day without incidents, and of one with several kinds. */
+export const signs = { usual: "·", several: "+" } as const
+
+/** Two characters for a cell: the mark of its most urgent kind, and whether there are others. */
+export const markOf = ({ kinds: [first, second], runs }: Cell): string =>
+  first === undefined
+    ? runs > 0 ? `${signs.usual} ` : "  "
+    : `${WatchReport.kinds[first[0]].mark}${second === undefined ? " " : signs.several}`
+
+const colourOf = (cell: Cell | undefined) => {
+  const [first] = cell?.kinds ?? []
+  return first !== undefined ? WatchReport.kinds[first[0]].colour : (cell?.runs ?? 0) > 0 ? 32 : undefined
+}
+
+/** Meanings of the marks that a grid uses. */
+export const legend = ({ rows }: Grid): ReadonlyArray<readonly [mark: string, meaning: string, kind?: Kind]> => {
+  const cells = rows.flatMap((row) => row.cells)
+  const kinds = [...new Set(cells.flatMap((cell) => cell.kinds.map(([kind]) => kind)))]
+  return [
+    ...kinds.map((kind) => ({ kind })).toSorted(WatchReport.byUrgency).map(({ kind }) =>
+      [WatchReport.kinds[kind].mark, kind, kind] as const
+    ),
+    ...(cells.some(({ kinds }) => kinds.length > 1) ? [[signs.several, "and other kinds"] as const] : []),
+    ...(cells.some(({ kinds, runs }) => kinds.length === 0 && runs > 0) ? [[signs.usual, "as usual"] as const] : [])
+  ]
+}
+
+const number = new Intl.NumberFormat("en")
+
+/** Number in at most four columns. */
+const short = (count: number) =>
+  count === 0
+    ? " "
+    : count < 1_000
+    ? String(count)
+    : count < 1_000_000
+    ? `${Math.floor(count / 1_000)}k`
+    : `${Math.floor(count / 1_000_000)}M`
+
+export const incidentsOf = ({ rows, shared }: Health.Health): ReadonlyArray<Incident> => [
+  ...shared,
+  ...rows.flatMap(({ incidents }) => incidents)
+]
+
+/** Numbers of incidents and workflows in a sentence. */
+export const summary = (health: Health.Health): string => {
+  const { healthy, idle, rows } = health
+  const incidents = incidentsOf(health).length
+  return [
+    incidents === 0
+      ? "no incidents"
+      : `${counted(incidents, "incident")}${rows.length === 0 ? "" : ` in ${counted(rows.length, "workflow")}`}`,
+    `${healthy.length} healthy`,
+    ...(idle === 0 ? [] : [`${idle} published without a run`])
+  ].join(", ")
+}
+
+const clockOf = ({ clock: { ahead, zone, zoneFrom } }: Health.Health) => {
+  const difference = Layout.duration(Math.abs(ahead ?? 0))
+  const time = ahead === undefined
+    ? "n8n's clock is not known"
+    : Math.abs(ahead) < 1_000
+    ? "n8n's clock agrees with this computer's"
+    : `n8n's clock is ${difference} ${ahead > 0 ? "ahead of" : "behind"} this computer's`
+  return zone === undefined
+    ? `${time}; its time zone is not known: name it with --timezone (GENERIC_TIMEZONE)`
+    : `${time}; its time zone is ${Visible.label(zone)}${
+      zoneFrom === undefined || zoneFrom === "option" ? "" : `, as run ${Visible.label(zoneFrom)} shows`
+    }`
+}
+
+/** Facts above the grid: span, runs, clock, and the part of the span that was not read. */
+export const facts = (health: Health.Health, context: WatchReport.Context): ReadonlyArray<string> => {
+  const { failed, readFrom, runs, since, until } = health
+  const zone = zoneOf(health, context)
+  const time = (iso: string) => WatchReport.timeOf(iso, zone)
+  const short = WatchReport.zoneName(until, zone)
+  const name = zone === undefined || zone === short ? short : `${short}, ${Visible.label(zone)}`
+  return [
+    `${time(since)} – ${time(until)} (${name}): ${number.format(runs)} runs, ${number.format(failed)} failed`,
+    ...(readFrom === undefined ? [] : [`Runs before ${time(readFrom)} were not all read: choose a shorter --since`]),
+    clockOf(health)
+  ]
+}
+
+const eventOf = ({ at, event, version }: Health.Change, zone: string | undefined) =>
+  `${WatchReport.timeOf(at, zone)}  ${event}${
+    version === undefined ? "" : ` version ${Visible.label(version.slice(0, 8))}`
+  }`
+
+/** Incidents, at most the most urgent ones, and changes of a row, in the order of their times. */
+export const history = ({ changes, incidents }: GridRow, zone: string | undefined, most = Infinity) =>
+  [
+    ...incidents.toSorted(WatchReport.byUrgency).slice(0, most)
+      .map((incident) => ({ at: incident.at, incident, change: "" })),
+    ...changes.slice(-most).map((change) => ({ at: change.at, incident: undefined, change: eventOf(change, zone) }))
+  ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+
+/** Maximum rows of the grid, workflows with their incidents below it, and incidents of each. */
+const most = { rows: 40, workflows: 20, incidents: 6 }
+
+const leastName = 20
+/** Columns that a day takes with a number of runs, and with a mark alone. */
+const dayWidth = { number: 4, mark: 3 }
+
+const fitting = ({ width }: Layout.Screen, each: number) => Math.floor((width - leastName - 1) / each)
+
+type Line = Pick<GridRow, "name" | "cells"> & Partial<GridRow>
+
+const table = (health: Health.Health, { columns, healthy, rows }: Grid, screen: Layout.Screen) => {
+  const isNumber = (row: Line) => row.incidents === undefined && columns.length <= fitting(screen, dayWidth.number)
+  const count = (title: string, of: (row: Line) => number | undefined): Layout.Column<Line> => ({
+    title: `\n${title}`,
+    of: (row) => of(row) === undefined ? "" : number.format(of(row) ?? 0),
+    isRight: true
+  })
+  const all: ReadonlyArray<Layout.Column<Line>> = [
+    { title: "\nWORKFLOW", of: ({ name }) => name, min: leastName },
+    ...columns.map(({ title }, at): Layout.Column<Line> => {
+      const of = (row: Line) => row.cells[at] ?? { runs: 0, failed: 0, kinds: [] }
+      return {
+        title: title.join("\n"),
+        of: (row) => isNumber(row) ? short(of(row).runs) : markOf(of(row)),
+        colour: (row) => isNumber(row) ? 90 : colourOf(of(row)),
+        isRight: true,
+        gap: at === columns.length - 1 ? 2 : 1
+      }
+    }),
+    count("FAILED", (row) => row.workflowId === undefined ? undefined : row.failed),
+    count("RUNS", (row) => row.workflowId === undefined ? undefined : row.runs)
+  ]
+  const total: ReadonlyArray<Line> = health.healthy.length === 0
+    ? []
+    : [{ name: `Runs of ${health.healthy.length} healthy`, cells: healthy }]
+  return Layout.table(all, [...rows.slice(0, most.rows), ...total], screen)
+}
+
+const restLine = (count: number, noun: string) =>
+  count > 0 ? [`… and ${counted(count, noun)} more: --json lists all`] : []
+
+/** Report in a terminal. */
+export const text = (health: Health.Health, context: Context, screen: Layout.Screen): ReadonlyArray<string> => {
+  const { isColoured, width } = screen
+  const shown = grid(health, context, fitting(screen, dayWidth.mark))
+  const isFine = incidentsOf(health).length === 0
+  const mark = Layout.paint(isFine ? "✓" : "✗", isFine ? 32 : 31, isColoured)
+  const inWidth = (line: string) => Layout.wrap(line, width)
+  return [
+    ...inWidth(`${mark} n8n at ${Visible.label(context.host)}: ${summary(health)}`),
+    ...facts(health, context).flatMap(inWidth),
+    "",
+    ...(shown.rows.length + health.healthy.length === 0 ? [] : table(health, shown, screen)),
+    ...restLine(shown.rows.length - most.rows, "workflow"),
+    "",
+    ...(isFine ? [] : [
+      ...inWidth(
+        legend(shown).map(([mark, meaning, kind]) =>
+          `${Layout.paint(mark, kind === undefined ? 32 : WatchReport.kinds[kind].colour, isColoured)} ${meaning}`
+            .replaceAll(" ", "\u00a0")
+        ).join("\u00a0\u00a0 ")
+      ).map((line) => line.replaceAll("\u00a0", " ").trimEnd()),
+      ""
+    ]),
+    ...shown.rows.slice(0, most.workflows).flatMap((row) => [
+      `${row.name}${
+        row.workflowId === undefined ? "" : Layout.paint(`  ${Visible.label(row.workflowId)}`, 90, isColoured)
+      }`,
+      ...history(row, shown.zone, most.incidents).flatMap(({ change, incident }) =>
+        incident === undefined
+          ? [Layout.paint(change, 90, isColoured)]
+          : WatchReport.lines(incident, { ...context, zone: shown.zone }, { isColoured, width: width - 2 })
+      ).map((line) => `  ${line}`),
+      ...restLine(row.incidents.length - most.incidents, "incident").map((line) => `  ${line}`),
+      ""
+    ]),
+    ...restLine(shown.rows.length - most.workflows, "workflow"),
+    ...health.unknown.flatMap((sentence) => inWidth(`Not known: ${Visible.label(sentence, 400)}`))
+  ]
+}
