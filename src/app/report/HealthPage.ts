@@ -23,10 +23,10 @@ a{color:var(--blue)}
 a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:3px solid var(--violet);outline-offset:1px}
 header p,footer,.time,.change{color:var(--dim)}
 .summary{font-size:17px;color:var(--text)}
-.scroll{overflow-x:auto;margin:20px 0 8px;border:1px solid var(--line);border-radius:8px;background:var(--box)}
-table{border-collapse:collapse;width:100%}
-th,td{padding:4px 6px;border-bottom:1px solid var(--line);text-align:center;font-weight:400;white-space:nowrap}
-tr:last-child>*{border-bottom:0}
+.scroll{position:relative;direction:rtl;overflow-x:auto;margin:20px 0 8px;border:1px solid var(--line);border-radius:8px;background:var(--box)}
+table{direction:ltr;border-collapse:collapse;width:100%}
+th,td{padding:4px 2px;border-bottom:1px solid var(--line);text-align:center;font-weight:400;white-space:nowrap}
+tbody:last-child tr:last-child>*,tfoot tr>*{border-bottom:0}
 thead th{color:var(--dim);font-size:13px;line-height:1.25;vertical-align:bottom}
 th[scope=row],thead th:first-child{position:sticky;left:0;width:30%;min-width:150px;max-width:360px;padding-left:14px;text-align:start;background:var(--box);white-space:normal;overflow-wrap:anywhere}
 tbody th a{color:inherit;text-decoration:none}
@@ -34,10 +34,11 @@ tbody th a:hover,.cell:hover{text-decoration:underline}
 .number{text-align:end;font-variant-numeric:tabular-nums;padding-right:14px}
 tfoot>*>*{color:var(--dim);font-variant-numeric:tabular-nums}
 .weekend{background:color-mix(in srgb,var(--line) 22%,transparent)}
-.cell{display:inline-flex;justify-content:center;align-items:center;gap:2px;min-width:36px;min-height:28px;padding:0 6px;border-radius:6px;border:1px solid;text-decoration:none;font-weight:600;font-variant-numeric:tabular-nums}
+.cell{display:inline-flex;justify-content:center;align-items:center;gap:2px;min-width:28px;min-height:28px;padding:0 4px;border-radius:6px;border:1px solid;text-decoration:none;font-weight:600;font-variant-numeric:tabular-nums}
 .bad{color:var(--bad);background:color-mix(in srgb,var(--bad) 13%,transparent)}
 .doubtful{color:var(--warn);background:color-mix(in srgb,var(--warn) 13%,transparent)}
 .ok{color:var(--ok)}
+td .ok{font-size:26px;line-height:1;font-weight:700;vertical-align:middle}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:4px 16px;margin:0 0 28px;padding:0;color:var(--dim);font-size:13px}
 .legend b{color:var(--text)}
 section{margin:0 0 16px;padding:14px 16px;border:1px solid var(--line);border-radius:8px;background:var(--box);scroll-margin-top:12px}
@@ -52,7 +53,7 @@ details{margin:0 0 16px}
 details ul{columns:280px;padding-left:20px;margin:8px 0}
 details li{overflow-wrap:anywhere}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-@media(max-width:700px){body{padding:14px}th[scope=row],thead th:first-child{min-width:120px;max-width:140px;padding-left:10px}}
+@media(max-width:700px){body{padding:14px}.number{display:none}th[scope=row],thead th:first-child{min-width:120px;max-width:140px;padding-left:10px}}
 @media print{.scroll{overflow:visible}section{break-inside:avoid}}
 `
 
@@ -76,11 +77,28 @@ const runLink = (instance: Instance, { look, workflowId }: Incident) => {
 const isWeekend = ({ dates: [date = ""], ...column }: HealthReport.Column) =>
   column.title[0].startsWith("S") && [0, 6].includes(new Date(date).getUTCDay())
 
+const document = (title: string, body: string) =>
+  `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${css}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`
+
 /** Page of a health, for which a browser needs nothing else. */
 export const html = (health: Health.Health, context: HealthReport.Context, instance: Instance): string => {
   const grid = HealthReport.grid(health, context, Infinity)
   const { columns, healthy, rows, zone } = grid
   const ids = new Map(HealthReport.incidentsOf(health).map((incident, at) => [incident, `i${at + 1}`]))
+  const isDense = columns.length > 14
   const weekend = (at: number) => columns[at] !== undefined && isWeekend(columns[at]) ? " class=\"weekend\"" : ""
 
   const cell = (row: HealthReport.GridRow, at: number) => {
@@ -100,7 +118,7 @@ export const html = (health: Health.Health, context: HealthReport.Context, insta
     const incident = HealthReport.incidentIn(row, column, row.cells[at] ?? { failed, kinds, runs }, health, zone)
     const target = (incident && ids.get(incident)) ?? `w${rows.indexOf(row)}`
     const words = [...kinds.map(([kind, count]) => `${count} ${kind}`), ...ran === "" ? [] : [ran]].join("; ")
-    const mark = `${WatchReport.kinds[kind].mark}${count > 1 ? ` ${count}` : ""}${
+    const mark = `${WatchReport.kinds[kind].mark}${count > 1 && !isDense ? ` ${count}` : ""}${
       kinds.length > 1 ? HealthReport.signs.several : ""
     }`
     return `<td${weekend(at)}><a class="cell ${
@@ -143,59 +161,51 @@ export const html = (health: Health.Health, context: HealthReport.Context, insta
   const total = health.healthy.length === 0
     ? ""
     : `<tfoot><tr><th scope="row">Runs of ${counted(health.healthy.length, "healthy workflow")}</th>${
-      healthy.map(({ runs }, at) => `<td${weekend(at)}>${runs === 0 ? "" : runs}</td>`).join("")
+      healthy.map(({ runs }, at) => `<td${weekend(at)}>${isDense ? HealthReport.short(runs) : runs || ""}</td>`).join(
+        ""
+      )
     }<td class="number">0</td><td class="number">${
       health.healthy.reduce((sum, { runs }) => sum + runs, 0)
     }</td></tr></tfoot>`
 
   const title = `Health of n8n at ${shown(context.host)}`
   const isFine = HealthReport.incidentsOf(health).length === 0
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${css}</style>
-</head>
-<body>
-<header><h1>${title}</h1>
+  return document(
+    title,
+    `<header><h1>${title}</h1>
 <p class="summary"><span class="${isFine ? "ok" : "kind bad"}" aria-hidden="true">${isFine ? "✓" : "✗"}</span> ${
-    xml(HealthReport.summary(health))
-  }</p>
+      xml(HealthReport.summary(health))
+    }</p>
 ${HealthReport.facts(health, context).map((fact) => `<p>${xml(fact)}</p>`).join("\n")}
 </header>
 <main>
 <div class="scroll" role="region" aria-label="Workflows by days" tabindex="0"><table>
 <thead><tr><th scope="col">Workflow</th>${
-    columns.map(({ dates: [date = ""], title: [weekday, day] }, at) =>
-      `<th scope="col"${
-        weekend(at)
-      }><span aria-hidden="true">${weekday}<br>${day}</span><span class="sr">${date}</span></th>`
-    ).join("")
-  }<th scope="col" class="number">Failed</th><th scope="col" class="number">Runs</th></tr></thead>
+      columns.map(({ dates: [date = ""], title: [weekday, day] }, at) =>
+        `<th scope="col"${
+          weekend(at)
+        }><span aria-hidden="true">${weekday}<br>${day}</span><span class="sr">${date}</span></th>`
+      ).join("")
+    }<th scope="col" class="number">Failed</th><th scope="col" class="number">Runs</th></tr></thead>
 <tbody>${rows.map(line).join("\n")}</tbody>
 ${total}
 </table></div>
 <ul class="legend">${
-    HealthReport.legend(grid).map(([mark, meaning]) => `<li><b>${mark}</b> ${meaning}</li>`).join("")
-  }</ul>
+      HealthReport.legend(grid).map(([mark, meaning]) => `<li><b>${mark}</b> ${meaning}</li>`).join("")
+    }</ul>
 ${rows.map(section).join("\n")}
 ${
-    health.healthy.length === 0
-      ? ""
-      : `<details><summary>${counted(health.healthy.length, "healthy workflow")}</summary><ul>${
-        health.healthy.map(({ runs, workflowId, workflowName }) =>
-          `<li><bdi>${external(Links.workflow(instance, workflowId), shown(workflowName))}</bdi>: ${
-            counted(runs, "run")
-          }</li>`
-        ).join("")
-      }</ul></details>`
-  }
+      health.healthy.length === 0
+        ? ""
+        : `<details><summary>${counted(health.healthy.length, "healthy workflow")}</summary><ul>${
+          health.healthy.map(({ runs, workflowId, workflowName }) =>
+            `<li><bdi>${external(Links.workflow(instance, workflowId), shown(workflowName))}</bdi>: ${
+              counted(runs, "run")
+            }</li>`
+          ).join("")
+        }</ul></details>`
+    }
 </main>
-<footer>${health.unknown.map((sentence) => `<p>Not known: ${shown(sentence, 400)}</p>`).join("")}</footer>
-</body>
-</html>
-`
+<footer>${health.unknown.map((sentence) => `<p>Not known: ${shown(sentence, 400)}</p>`).join("")}</footer>`
+  )
 }

@@ -185,8 +185,8 @@ export const legend = ({ rows }: Grid): ReadonlyArray<readonly [mark: string, me
 
 const number = new Intl.NumberFormat("en")
 
-/** Number in at most four columns. */
-const short = (count: number) =>
+/** Number in at most four characters. */
+export const short = (count: number) =>
   count === 0
     ? " "
     : count < 1_000
