@@ -32,6 +32,29 @@ const outOf = (out: string | undefined) =>
     ? Effect.void
     : Options.refuse(`--out '${out}': the name of a page ends in .html; --json prints the data`)
 
+interface Form {
+  readonly json: boolean
+  readonly open: boolean
+  readonly out: string | undefined
+}
+
+/** Shows a health in the form that a person chose; the exit status is 2 if there are incidents. */
+export const present = Effect.fnUntraced(function*(
+  past: Health.Health,
+  { json, open, out }: Form,
+  context: WatchReport.Context
+) {
+  const { instance } = yield* N8nClient
+  const health = WatchReport.json(past)
+  const about = { ...context, host: new URL(instance.url).host }
+  if (out !== undefined || open) {
+    const HealthPage = yield* Effect.promise(() => import("../report/HealthPage.ts"))
+    const html = HealthPage.html(health, about, instance)
+    yield* picture.write({ name: "health", open, out }, html, HealthReport.summary(health))
+  } else yield* look.show(json, health, (screen) => HealthReport.text(health, about, screen))
+  yield* exit(HealthReport.incidentsOf(health).length > 0 ? 2 : 0)
+})
+
 export const health = command(
   "health",
   "Show at a glance what failed, did not run or was slow in the past days",
@@ -52,16 +75,8 @@ export const health = command(
     const from = yield* sinceOf(since)
     yield* Effect.gen(function*() {
       const workflows = workflow.length === 0 ? undefined : yield* Effect.forEach(workflow, look.workflowId)
-      const { instance } = yield* N8nClient
-      const health = WatchReport.json(yield* Health.read(defined({ since: from, workflows, zone })))
-      const { host } = new URL(instance.url)
-      const context: HealthReport.Context = { program: programFor(options), zone, host }
-      if (out !== undefined || open) {
-        const HealthPage = yield* Effect.promise(() => import("../report/HealthPage.ts"))
-        const about = HealthReport.summary(health)
-        yield* picture.write({ name: "health", open, out }, HealthPage.html(health, context, instance), about)
-      } else yield* look.show(json, health, (screen) => HealthReport.text(health, context, screen))
-      yield* exit(HealthReport.incidentsOf(health).length > 0 ? 2 : 0)
+      const past = yield* Health.read(defined({ since: from, workflows, zone }))
+      yield* present(past, { json, open, out }, { program: programFor(options), zone })
     }).pipe(Effect.provide(yield* picture.withFolders(options, out)))
   })
 )

@@ -17,7 +17,7 @@ export { name, print, warn } from "../Environment.ts"
 export const root = Command.make(name).pipe(
   Command.withSharedFlags(flags),
   Command.withDescription(
-    "Without a command it is an MCP server, over stdio or HTTP: it serves until stdin ends, or until it is stopped."
+    "Without a command it is an MCP server, over stdio or HTTP, until stdin ends or it is stopped."
   )
 )
 

@@ -35,8 +35,8 @@ tbody th a:hover,.cell:hover{text-decoration:underline}
 tfoot>*>*{color:var(--dim);font-variant-numeric:tabular-nums}
 .weekend{background:color-mix(in srgb,var(--line) 22%,transparent)}
 .cell{display:inline-flex;justify-content:center;align-items:center;gap:2px;min-width:28px;min-height:28px;padding:0 4px;border-radius:6px;border:1px solid;text-decoration:none;font-weight:600;font-variant-numeric:tabular-nums}
-.bad{color:var(--bad);background:color-mix(in srgb,var(--bad) 13%,transparent)}
-.doubtful{color:var(--warn);background:color-mix(in srgb,var(--warn) 13%,transparent)}
+.bad{color:var(--bad);background:color-mix(in srgb,var(--bad) 7%,var(--box))}
+.doubtful{color:var(--warn);background:color-mix(in srgb,var(--warn) 7%,var(--box))}
 .ok{color:var(--ok)}
 td .ok{font-size:26px;line-height:1;font-weight:700;vertical-align:middle}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:4px 16px;margin:0 0 28px;padding:0;color:var(--dim);font-size:13px}

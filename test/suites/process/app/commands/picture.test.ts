@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { run } from "../../../../support/cli.ts"
+import { run, runIn } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { node } from "../../../../support/workflows.ts"
 
@@ -40,6 +40,39 @@ describe("map", () => {
       assert.include(unknown.stderr, "Workflow 'nothing' not found")
       assert.include(wrong.stderr, "--out 'map.png': a picture's name ends in .svg or .html")
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+})
+
+describe("a picture to be opened", () => {
+  it.live(
+    "is a page in the browser, without a shell, or a file that is named",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* folderWith({ "bin/xdg-open": "#!/bin/sh\n/bin/cp \"$1\" \"$PWD/opened.html\"\n" })
+        yield* fs.chmod(`${folder}/bin/xdg-open`, 0o755)
+        const open = (path: string, ...args: ReadonlyArray<string>) =>
+          runIn(folder, { PATH: path, TMPDIR: folder }, ...args, "--demo", "--open")
+        const opened = yield* open(`${folder}/bin`, "picture", orders)
+        const [, page = ""] =
+          /^picture: Sync orders to CRM, 6 nodes\n(.+\/picture\.html) is open in the browser\n$/.exec(
+            opened.stdout
+          ) ?? []
+        assert.match(yield* fs.readFileString(`${folder}/opened.html`), /^<!doctype html>[^]*Upsert CRM contact/)
+        assert.strictEqual(yield* fs.readFileString(page), yield* fs.readFileString(`${folder}/opened.html`))
+        assert.strictEqual((yield* fs.stat(page)).mode & 0o077, 0)
+        const named = yield* open(`${folder}/bin`, "map", "--out", "$(touch x) map.html")
+        assert.include(named.stdout, "$(touch x) map.html is open in the browser")
+        assert.strictEqual(
+          yield* fs.readFileString(`${folder}/$(touch x) map.html`),
+          yield* fs.readFileString(`${folder}/opened.html`)
+        )
+        assert.isFalse(yield* fs.exists(`${folder}/x`))
+        const nowhere = yield* open(`${folder}/none`, "picture", orders)
+        assert.match(nowhere.stdout, /\nNo browser opens: see .+\/picture\.html\n$/)
+        assert.strictEqual(nowhere.code, 0)
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    60_000
+  )
 })
 
 describe("picture", () => {
