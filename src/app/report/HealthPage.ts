@@ -113,11 +113,12 @@ export const html = (health: Health.Health, context: HealthReport.Context, insta
         weekend(at)
       } title="${ran}"><span class="ok" aria-hidden="true">${sign}</span><span class="sr">${ran}</span></td>`
     }
-    const [kind, count] = first
+    const [kind] = first
+    const count = kind === "failed" ? failed : first[1]
     const column = columns[at] ?? { dates: [], title: ["", ""] }
     const incident = HealthReport.incidentIn(row, column, row.cells[at] ?? { failed, kinds, runs }, health, zone)
     const target = (incident && ids.get(incident)) ?? `w${rows.indexOf(row)}`
-    const words = [...kinds.map(([kind, count]) => `${count} ${kind}`), ...ran === "" ? [] : [ran]].join("; ")
+    const words = [kinds.map(([kind]) => kind).join(", "), ...ran === "" ? [] : [ran]].join("; ")
     const mark = `${WatchReport.kinds[kind].mark}${count > 1 && !isDense ? ` ${count}` : ""}${
       kinds.length > 1 ? HealthReport.signs.several : ""
     }`
@@ -127,9 +128,9 @@ export const html = (health: Health.Health, context: HealthReport.Context, insta
   }
 
   const line = (row: HealthReport.GridRow, at: number) =>
-    `<tr><th scope="row" dir="auto"><a href="#w${at}">${shown(row.name)}</a></th>${
-      columns.map((_, at) => cell(row, at)).join("")
-    }${
+    `<tr><th scope="row" dir="auto">${
+      HealthReport.hasHistory(row) ? `<a href="#w${at}">${shown(row.name)}</a>` : shown(row.name)
+    }</th>${columns.map((_, at) => cell(row, at)).join("")}${
       [row.failed, row.runs].map((count) => `<td class="number">${row.workflowId === undefined ? "" : count}</td>`)
         .join("")
     }</tr>`
@@ -151,11 +152,13 @@ export const html = (health: Health.Health, context: HealthReport.Context, insta
     const link = workflowId === undefined
       ? ""
       : ` <small>${external(Links.workflow(instance, workflowId), "Open in n8n")}</small>`
-    return `<section id="w${at}" aria-labelledby="h${at}"><h2 id="h${at}"><bdi>${shown(name)}</bdi>${link}</h2><ol>${
-      HealthReport.history(row, zone).map(({ change, incident }) =>
-        incident === undefined ? `<li class="change">${xml(change)}</li>` : entry(incident)
-      ).join("")
-    }</ol></section>`
+    return !HealthReport.hasHistory(row) ?
+      "" :
+      `<section id="w${at}" aria-labelledby="h${at}"><h2 id="h${at}"><bdi>${shown(name)}</bdi>${link}</h2><ol>${
+        HealthReport.history(row, zone).map(({ change, incident }) =>
+          incident === undefined ? `<li class="change">${xml(change)}</li>` : entry(incident)
+        ).join("")
+      }</ol></section>`
   }
 
   const total = health.healthy.length === 0

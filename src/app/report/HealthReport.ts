@@ -14,10 +14,10 @@ export interface Context extends WatchReport.Context {
 
 const aDay = 86_400_000
 
-/** Zone of the report: the one that the caller names, else n8n's own, else this machine's. */
-const zoneOf = ({ clock }: Health.Health, { zone }: WatchReport.Context) => zone ?? clock.zone
+/** Zone of the report, in which its days are: the one that the caller names, else n8n's own, else UTC. */
+const zoneOf = ({ clock }: Health.Health, { zone }: WatchReport.Context) => zone ?? clock.zone ?? "UTC"
 
-const dateOf = (iso: string, zone: string | undefined) => WatchReport.timeOf(iso, zone).slice(0, 10)
+const dateOf = (iso: string, zone: string) => WatchReport.timeOf(iso, zone).slice(0, 10)
 
 /** All dates from one to another, both included. */
 const datesFrom = (first: string, last: string): ReadonlyArray<string> => {
@@ -53,7 +53,7 @@ export interface GridRow {
 }
 
 export interface Grid {
-  readonly zone: string | undefined
+  readonly zone: string
   readonly columns: ReadonlyArray<Column>
   /** Rows with incidents, the worst first. */
   readonly rows: ReadonlyArray<GridRow>
@@ -97,11 +97,11 @@ const cellOf = ({ dates }: Column, days: ReadonlyArray<Health.Day>): Cell => {
 }
 
 /** Dates of an incident; one that goes on ends with the report. */
-const datesOf = ({ at, isOver, until = at }: Incident, end: string, zone: string | undefined) =>
+const datesOf = ({ at, isOver, until = at }: Incident, end: string, zone: string) =>
   datesFrom(dateOf(at, zone), dateOf(isOver === false ? end : until, zone))
 
 /** Days of incidents that belong to no workflow alone. */
-const daysOf = (incidents: ReadonlyArray<Incident>, end: string, zone: string | undefined) =>
+const daysOf = (incidents: ReadonlyArray<Incident>, end: string, zone: string) =>
   incidents.flatMap((incident) =>
     datesOf(incident, end, zone).map((date): Health.Day => ({
       date,
@@ -146,15 +146,17 @@ export const grid = (health: Health.Health, context: WatchReport.Context, most: 
   }
 }
 
-/** Incident that a cell shows first: of its most urgent kind, in its days. */
+/** Incident that a cell shows first: of its most urgent kind, in its days, of the workflow or of several. */
 export const incidentIn = (
-  { incidents }: GridRow,
+  { incidents, workflowId }: GridRow,
   { dates }: Column,
   { kinds: [first] }: Cell,
-  { until }: Health.Health,
-  zone: string | undefined
+  { shared, until }: Health.Health,
+  zone: string
 ): Incident | undefined =>
-  incidents.find((each) => each.kind === first?.[0] && datesOf(each, until, zone).some((date) => dates.includes(date)))
+  [...incidents, ...shared.filter(({ workflows = [] }) => workflows.some(({ id }) => id === workflowId))].find((each) =>
+    each.kind === first?.[0] && datesOf(each, until, zone).some((date) => dates.includes(date))
+  )
 
 /** Sign of a day without incidents, and of one with several kinds. */
 export const signs = { usual: "·", several: "+" } as const
@@ -208,7 +210,7 @@ export const summary = (health: Health.Health): string => {
     incidents === 0
       ? "no incidents"
       : `${counted(incidents, "incident")}${rows.length === 0 ? "" : ` in ${counted(rows.length, "workflow")}`}`,
-    `${healthy.length} healthy`,
+    healthy.length === 0 && incidents === 0 ? "no workflow ran" : `${healthy.length} healthy`,
     ...(idle === 0 ? [] : [`${idle} published without a run`])
   ].join(", ")
 }
@@ -233,26 +235,29 @@ export const facts = (health: Health.Health, context: WatchReport.Context): Read
   const zone = zoneOf(health, context)
   const time = (iso: string) => WatchReport.timeOf(iso, zone)
   const short = WatchReport.zoneName(until, zone)
-  const name = zone === undefined || zone === short ? short : `${short}, ${Visible.label(zone)}`
+  const name = zone === short ? short : `${short}, ${Visible.label(zone)}`
   return [
     `${time(since)} – ${time(until)} (${name}): ${number.format(runs)} runs, ${number.format(failed)} failed`,
-    ...(readFrom === undefined ? [] : [`Runs before ${time(readFrom)} were not all read: choose a shorter --since`]),
+    ...(readFrom === undefined ? [] : [`Runs are known from ${time(readFrom)} on`]),
     clockOf(health)
   ]
 }
 
-const eventOf = ({ at, event, version }: Health.Change, zone: string | undefined) =>
+const eventOf = ({ at, event, version }: Health.Change, zone: string) =>
   `${WatchReport.timeOf(at, zone)}  ${event}${
     version === undefined ? "" : ` version ${Visible.label(version.slice(0, 8))}`
   }`
 
 /** Incidents, at most the most urgent ones, and changes of a row, in the order of their times. */
-export const history = ({ changes, incidents }: GridRow, zone: string | undefined, most = Infinity) =>
+export const history = ({ changes, incidents }: GridRow, zone: string, most = Infinity) =>
   [
     ...incidents.toSorted(WatchReport.byUrgency).slice(0, most)
       .map((incident) => ({ at: incident.at, incident, change: "" })),
     ...changes.slice(-most).map((change) => ({ at: change.at, incident: undefined, change: eventOf(change, zone) }))
   ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+
+/** Whether a row has incidents and changes of its own, besides those of several workflows. */
+export const hasHistory = ({ changes, incidents }: GridRow): boolean => incidents.length + changes.length > 0
 
 /** Maximum rows of the grid, workflows with their incidents below it, and incidents of each. */
 const most = { rows: 40, workflows: 20, incidents: 6 }
@@ -300,38 +305,35 @@ const restLine = (count: number, noun: string) =>
 export const text = (health: Health.Health, context: Context, screen: Layout.Screen): ReadonlyArray<string> => {
   const { isColoured, width } = screen
   const shown = grid(health, context, fitting(screen, dayWidth.mark))
+  const sections = shown.rows.filter(hasHistory)
   const isFine = incidentsOf(health).length === 0
   const mark = Layout.paint(isFine ? "✓" : "✗", isFine ? 32 : 31, isColoured)
   const inWidth = (line: string) => Layout.wrap(line, width)
-  return [
-    ...inWidth(`${mark} n8n at ${Visible.label(context.host)}: ${summary(health)}`),
-    ...facts(health, context).flatMap(inWidth),
-    "",
-    ...(shown.rows.length + health.healthy.length === 0 ? [] : table(health, shown, screen)),
-    ...restLine(shown.rows.length - most.rows, "workflow"),
-    "",
-    ...(isFine ? [] : [
-      ...inWidth(
-        legend(shown).map(([mark, meaning, kind]) =>
-          `${Layout.paint(mark, kind === undefined ? 32 : WatchReport.kinds[kind].colour, isColoured)} ${meaning}`
-            .replaceAll(" ", "\u00a0")
-        ).join("\u00a0\u00a0 ")
-      ).map((line) => line.replaceAll("\u00a0", " ").trimEnd()),
-      ""
-    ]),
-    ...shown.rows.slice(0, most.workflows).flatMap((row) => [
-      `${row.name}${
-        row.workflowId === undefined ? "" : Layout.paint(`  ${Visible.label(row.workflowId)}`, 90, isColoured)
-      }`,
+  const blocks = [
+    [
+      ...inWidth(`${mark} n8n at ${Visible.label(context.host)}: ${summary(health)}`),
+      ...facts(health, context).flatMap(inWidth)
+    ],
+    shown.rows.length + health.healthy.length === 0
+      ? []
+      : [...table(health, shown, screen), ...restLine(shown.rows.length - most.rows, "workflow")],
+    isFine ? [] : inWidth(
+      legend(shown).map(([mark, meaning, kind]) =>
+        `${Layout.paint(mark, kind === undefined ? 32 : WatchReport.kinds[kind].colour, isColoured)} ${meaning}`
+          .replaceAll(" ", "\u00a0")
+      ).join("\u00a0\u00a0 ")
+    ).map((line) => line.replaceAll("\u00a0", " ").trimEnd()),
+    ...sections.slice(0, most.workflows).map((row) => [
+      row.name + Layout.paint(row.workflowId === undefined ? "" : `  ${Visible.label(row.workflowId)}`, 90, isColoured),
       ...history(row, shown.zone, most.incidents).flatMap(({ change, incident }) =>
         incident === undefined
           ? [Layout.paint(change, 90, isColoured)]
           : WatchReport.lines(incident, { ...context, zone: shown.zone }, { isColoured, width: width - 2 })
       ).map((line) => `  ${line}`),
-      ...restLine(row.incidents.length - most.incidents, "incident").map((line) => `  ${line}`),
-      ""
+      ...restLine(row.incidents.length - most.incidents, "incident").map((line) => `  ${line}`)
     ]),
-    ...restLine(shown.rows.length - most.workflows, "workflow"),
-    ...health.unknown.flatMap((sentence) => inWidth(`Not known: ${Visible.label(sentence, 400)}`))
+    restLine(sections.length - most.workflows, "workflow"),
+    health.unknown.flatMap((sentence) => inWidth(`Not known: ${Visible.label(sentence, 400)}`))
   ]
+  return blocks.filter(({ length }) => length > 0).flatMap((lines, at) => at === 0 ? lines : ["", ...lines])
 }

@@ -106,7 +106,7 @@ describe("a health in a terminal", () => {
     assert.include(lines.join(" "), "n8n's clock is not known; its time zone is not known: name it with --timezone")
     assert.isAtMost(lines.length, 9)
     const part = text({ ...healthy(), healthy: [], readFrom: "2026-11-25T07:00:00.000Z" }, 100)
-    assert.include(part.join("\n"), "Runs before 2026-11-25 ")
+    assert.include(part.join("\n"), "Runs are known from 2026-11-25 07:00 on")
     assert.notInclude(part.join("\n"), "WORKFLOW")
   })
 
@@ -166,7 +166,7 @@ describe("a health as a page", () => {
     for (const [, target] of html.matchAll(/href="#([^"]+)"/g)) assert.include(ids, target)
     assert.include(
       html,
-      "<a class=\"cell bad\" href=\"#i2\" title=\"3 failed; 1 empty; 48 runs, 3 of them failed\"><span aria-hidden=\"true\">✗ 3+</span><span class=\"sr\">3 failed; 1 empty; 48 runs, 3 of them failed</span></a>"
+      "<a class=\"cell bad\" href=\"#i2\" title=\"failed, empty; 48 runs, 3 of them failed\"><span aria-hidden=\"true\">✗ 3+</span><span class=\"sr\">failed, empty; 48 runs, 3 of them failed</span></a>"
     )
     assert.include(html, "href=\"https://n8n.example.com/workflow/cR5mSyNc9bVh4KqE/executions/239\"")
     assert.include(html, "<code>effect-n8n-mcp why 239</code>")
