@@ -281,7 +281,21 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
   const samples = new Map(
     (yield* Effect.forEach(full, (all) => samplesOf(all, until), { concurrency: most.concurrency })).flatMap((all) => [...all])
   )
-  const observed: History.Observed = { ...runs, started, ended, samples, origins }
+  // Failures before the span were not read, but for the last one of each workflow.
+  const past = ended.filter((run) => run.startedAt >= since || !failures.hasFailed(run))
+  const observed: History.Observed = {
+    ...runs,
+    started,
+    ended: past,
+    samples,
+    origins: failures.assumed(past, origins)
+  }
+  const earlier = new Map(
+    chosen.flatMap((run) => {
+      const origin = run.startedAt < since ? origins.get(run.id) : undefined
+      return origin === undefined ? [] : [[failures.causeOf(run.workflowId, origin), run.startedAt] as const]
+    })
+  )
   const isOwn = ({ episode: { isOver, kind, to } }: History.Found) => to >= since || !isOver && kind !== "failed"
   // The list says when a version was saved, not when it was published.
   const first = judged(entries, new Map(), observed, circumstances)
@@ -303,7 +317,11 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
   const { found, unknown, workflows } = publications.size === 0
     ? first
     : judged(entries, publications, observed, circumstances)
-  const own = History.withoutCallers(found.filter(isOwn), workflows)
+  const own = History.withoutCallers(found.filter(isOwn), workflows).map((each): History.Found => {
+    const { episode } = each
+    const before = episode.kind === "failed" ? earlier.get(episode.cause) : undefined
+    return before === undefined ? each : { ...each, episode: { before, ...episode } as typeof episode }
+  })
   const paces = new Map(
     yield* Effect.forEach(own.flatMap((each) => each.episode.kind === "slow" ? [each.episode] : []).slice(0, details.pace), (episode) =>
       Effect.map(Pace.of([episode.former], [episode.run]), (pace) => [episode, pace] as const))

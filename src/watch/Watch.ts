@@ -221,12 +221,13 @@ const look = Effect.fnUntraced(function*(
   })
   const known = { ...listed, ...Object.fromEntries(later) }
   const held = new Set([...waiting, ...unread].map(({ id }) => id))
+  const fed = byId([...judged, ...ended]).filter(({ id }) => !held.has(id))
   const observed = (): History.Observed => ({
     ...runs,
     started: byId([...former, ...runs.started]),
-    ended: byId([...judged, ...ended]).filter(({ id }) => !held.has(id)),
+    ended: fed,
     samples: new Map(readings.flatMap(({ run: { id }, sample }) => sample === undefined ? [] : [[id, sample] as const])),
-    origins
+    origins: failures.assumed(fed, origins)
   })
   const circumstances: History.Circumstances = {
     now,

@@ -32,6 +32,8 @@ export interface Origin {
   readonly version?: string
   /** Whether n8n itself ended while it ran. */
   readonly isCrash: boolean
+  /** Whether it is that of another run, which stands for this one. */
+  readonly isAssumed?: boolean
 }
 
 /** Part of the history of one workflow; the next part begins where this one ends. Times are epoch milliseconds. */
@@ -52,7 +54,7 @@ export interface Span {
   readonly waited: ReadonlySet<string>
   /** Item counts, by the id of an ended run. */
   readonly samples: ReadonlyMap<string, Sample>
-  /** Reasons, by the id of a failed run. */
+  /** Reasons, by the id of a failed run; a failed run without one is left out. */
   readonly origins: ReadonlyMap<string, Origin>
   /** IANA name of n8n's own time zone, if it is known. */
   readonly zone: string | undefined

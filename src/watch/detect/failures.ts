@@ -31,7 +31,8 @@ const Episode = Schema.Struct({
       network: Text
     }),
     version: Text,
-    isCrash: Schema.Boolean
+    isCrash: Schema.Boolean,
+    isAssumed: Schema.optionalKey(Schema.Boolean)
   })
 })
 type Episode = typeof Episode.Type
@@ -55,8 +56,23 @@ export const hasFailed = (run: Run): boolean =>
   (run.status === "error" || run.status === "crashed") && !isAttended(run)
 
 /** Identity of a cause. */
-const causeOf = (workflowId: string, { failure }: Origin) =>
+export const causeOf = (workflowId: string, { failure }: Origin) =>
   sha256(FailureGroups.keyOf({ ...failure, workflowId })).slice(0, 20)
+
+/** Reasons of failed runs in order; one that was not read has that of its workflow's next one that was, else the last. */
+export const assumed = (runs: ReadonlyArray<Run>, origins: ReadonlyMap<string, Origin>): ReadonlyMap<string, Origin> =>
+  new Map(
+    [...Map.groupBy(runs.filter(hasFailed), ({ workflowId }) => workflowId).values()].flatMap((own) =>
+      own.flatMap(({ id }, index) => {
+        const read = origins.get(id)
+        if (read !== undefined) return [[id, read] as const]
+        const other = own.slice(index + 1).find((run) => origins.has(run.id)) ??
+          own.slice(0, index).findLast((run) => origins.has(run.id))
+        const origin = origins.get(other?.id ?? "")
+        return origin === undefined ? [] : [[id, { ...origin, isAssumed: true }] as const]
+      })
+    )
+  )
 
 const failedOf = ({ between, ...episode }: Episode): Failed => ({
   kind: "failed",
@@ -67,25 +83,22 @@ const failedOf = ({ between, ...episode }: Episode): Failed => ({
 /** Whether a failure belongs to an episode: not after a day in which the workflow worked without it, or after a week. */
 const goesOn = ({ since, to }: Episode, run: Run) => run.startedAt - to < (since > 0 ? 1 : 7) * day
 
-/** Detects failed runs. One whose reason was not read counts with the next one that was, else with the one before. */
+/** Detects failed runs. */
 export const detect: Detector<Memory> = (before = { causes: [] }, { ended, origins, workflow }) => {
   let { causes, worked } = before
   const episodes = new Map<string, Failed>()
-  const reasons = ended.map((run) => hasFailed(run) ? origins.get(run.id) : undefined)
-  for (let index = reasons.length - 2; index >= 0; index--) reasons[index] ??= reasons[index + 1]
-  for (const [index, run] of ended.entries()) {
-    reasons[index] ??= reasons[index - 1]
+  for (const run of ended) {
     if (run.status === "success" && !isAttended(run)) {
       worked = run.startedAt
       causes = causes.map((each) => ({ ...each, since: each.since + 1 }))
       continue
     }
-    const origin = hasFailed(run) ? reasons[index] : undefined
+    const origin = hasFailed(run) ? origins.get(run.id) : undefined
     if (origin === undefined) continue
     const cause = causeOf(workflow.id, origin)
     const earlier = causes.find((each) => each.cause === cause)
     const former = earlier !== undefined && goesOn(earlier, run) ? earlier : undefined
-    const read = origins.has(run.id) ? 1 : 0
+    const read = origin.isAssumed === true ? 0 : 1
     const next: Episode = former === undefined
       ? {
         cause,

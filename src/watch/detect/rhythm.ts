@@ -163,6 +163,3 @@ export const silence = (
     ? { since, expected }
     : undefined
 }
-
-export const Memory = Schema.Struct({ last: Schema.optionalKey(Schema.Finite) })
-export const detect = (_: unknown, __: unknown) => ({ memory: {}, episodes: [] })

@@ -1,9 +1,9 @@
 /** Scheduled starts that did not happen. Pure. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Schedules from "../../workflow/Schedules.ts"
 import type { Run, Seen } from "../Observation.ts"
+import type { Entry } from "../state.ts"
 
 export interface Judgment {
   /** Expected starts without a run, in order. */
@@ -155,7 +155,7 @@ const unmatchedEvery = (length: number, runs: ReadonlyArray<number>, from: numbe
 export const isScheduled = ({ mode }: Run): boolean => mode === "trigger" || mode === "cron"
 
 /** Parts of a workflow that determine its starts. */
-export type Watched = any
+export type Watched = Pick<Entry, "isPublished" | "liveSince" | "nodes" | "settings" | "staticData">
 
 /** Expected starts that did not happen; `happened` are those within `seen`, in order. */
 export const missed = (
@@ -226,6 +226,3 @@ export const missed = (
     ...from > first ? { since: from } : {}
   }
 }
-
-export const Memory = Schema.Struct({})
-export const detect = (_: unknown, __: unknown) => ({ memory: {}, episodes: [] })
