@@ -9,7 +9,7 @@ const maxRead = 3
 /** Place with the milliseconds that usual and slow runs spend there; empty if no place has half of the difference. */
 export type Pace =
   | { readonly node: string; readonly before: number; readonly after: number }
-  /** Before, between and after the nodes: waiting for a worker, saving data. */
+  /** Before, between and after the nodes: loading and saving data, a busy n8n. The wait for a worker is before the run. */
   | { readonly outside: true; readonly before: number; readonly after: number }
   | { readonly node?: never; readonly outside?: never }
 

@@ -6,6 +6,7 @@ import type * as Services from "../../../src/app/Services.ts"
 import { Executions } from "../../../src/executions/Executions.ts"
 import * as Profile from "../../../src/executions/Profile.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as Traffic from "../../../src/n8n/Traffic.ts"
 import * as Changes from "../../../src/watch/Changes.ts"
 import * as InstanceClock from "../../../src/watch/InstanceClock.ts"
 import * as Pace from "../../../src/watch/Pace.ts"
@@ -115,6 +116,9 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
     () =>
       Effect.gen(function*() {
         const world = week.make({ now: Date.now(), zone: "UTC" })
+        yield* Effect.addFinalizer(() =>
+          Effect.ignore(Effect.flatMap(scenarios.tag("watch: off"), (id) => scenarios.request("DELETE", `tags/${id}`)))
+        )
         const { executions, firstId, installed } = yield* Effect.acquireRelease(
           seed(world),
           ({ installed }) =>
@@ -171,7 +175,15 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
           startedAt: Date.parse(each.startedAt ?? ""),
           stoppedAt: Date.parse(each.stoppedAt ?? "")
         }))
-        const workflows = yield* Effect.forEach([...ids], (id) => n8n.getWorkflow(id))
+        const traffic = Traffic.make(100, 1)
+        const workflows = yield* Effect.provideService(
+          Effect.forEach([...ids], (id) => n8n.getWorkflow(id)),
+          Traffic.Current,
+          traffic
+        )
+        // It runs on this machine, and dates its answers.
+        assert.isDefined(traffic.clock)
+        assert.isUndefined(Traffic.ahead(traffic))
         assert.strictEqual((yield* InstanceClock.zone(workflows, runs))?.zone, world.zone)
         for (const [key, place] of [["node", { node: "Fetch" }], ["queue", { outside: true }]] as const) {
           const own = ofKey(key).map(({ id }) => id)
