@@ -21,7 +21,7 @@ export const of = Effect.fn("Changes.of")(function*(workflowId: string) {
       event: "saved" as const,
       version: versionId
     })),
-    // n8n 1 tells the last save only.
+    // n8n 1 reports the last save only; what a trigger stores does not count as one.
     ...versions === undefined && workflow.updatedAt !== undefined
       ? [defined({ at: workflow.updatedAt, event: "saved" as const, version: workflow.versionId ?? undefined })]
       : []

@@ -8,9 +8,9 @@ const maxRead = 3
 
 /** Place with the milliseconds that usual and slow runs spend there; empty if no place has half of the difference. */
 export type Pace =
-  | { readonly node: string; readonly before: number; readonly after: number }
+  | { readonly node: string; readonly outside?: never; readonly before: number; readonly after: number }
   /** Before, between and after the nodes: loading and saving data, a busy n8n. The wait for a worker is before the run. */
-  | { readonly outside: true; readonly before: number; readonly after: number }
+  | { readonly node?: never; readonly outside: true; readonly before: number; readonly after: number }
   | { readonly node?: never; readonly outside?: never }
 
 /** Nodes that n8n waits for itself; a sub-node works within the time of one of them. */
