@@ -1,165 +1,149 @@
 /** Usual times of the runs of webhooks and polling triggers, and silence against them. Pure. */
 import * as Schema from "effect/Schema"
-import type { Run, Seen } from "../Observation.ts"
+import * as Schedules from "../../workflow/Schedules.ts"
+import type { Run } from "../Observation.ts"
+import type { Detector, Silent, Subject } from "./Detector.ts"
 
-/**
- * Runs of past weeks: small, and JSON. A week is 168 hours from Thursday, 0:00 UTC; its hours have one character each:
- * `-` for an hour that was not seen as a whole, else the number of runs, at most 61.
- */
-export const Rhythm = Schema.Struct({
-  /** Latest uninterrupted span of observation. */
-  from: Schema.Number,
-  to: Schema.Number,
-  /** Start of the last run. */
-  last: Schema.optionalKey(Schema.Number),
-  /** Number of the latest week. */
-  week: Schema.Number,
-  /** Numbers of runs, latest week first. */
-  runs: Schema.Array(Schema.String),
-  /** Longest gap that overlaps each hour of the day, by week, in logarithmic steps. */
-  gaps: Schema.Array(Schema.String)
-})
-export type Rhythm = typeof Rhythm.Type
-
-export interface Silence {
-  /** Start of the last run. */
-  readonly since: number
-  /** Least number of runs in the same hours of past weeks; 0 if only a limit was passed. */
-  readonly expected: number
-}
+export { learn, Rhythm, silence } from "./formerRhythm.ts"
 
 const minute = 60_000
 const hour = 60 * minute
+const day = 24 * hour
+const week = 7 * day
 const hoursOfWeek = 168
-const week = hoursOfWeek * hour
-/** Number of weeks that are remembered, including the current one. */
-const weeks = 6
+/** Time in which what happens once a day happens once. */
+const short = 20 * hour
+/** Number of past weeks that a silence is compared with. */
+const weeks = 5
 /** Least number of runs that past weeks need in the hours of a silence; on a holiday a third of them still occur. */
 const enough = { withinDay: 24, later: 8 }
-/** Multiple of the longest gap that counts as silence, with few weeks known and with more. */
-const factors = { few: 3, many: 2.4 }
+/** Multiple of the usual runs in the calmest time without a run. */
+const factor = 2.4
+/** Usual runs in a time without a run from which that is remembered. */
+const notable = 3
+
+/** Runs of past weeks: small, and JSON. */
+export const SilentMemory = Schema.Struct({
+  /** Begin of the uninterrupted observation, and its end. */
+  from: Schema.Finite,
+  to: Schema.Finite,
+  /** Start of the last run since `from`. */
+  last: Schema.optionalKey(Schema.Finite),
+  /** First of the hours since 1970 (UTC) that are known. */
+  hour: Schema.Finite,
+  /** A character for each hour up to the last run: `-` if it was not seen as a whole, else its minutes with a run. */
+  runs: Schema.String,
+  /** Times without a run: their end, and the usual runs in them. Later ones are calmer than those after them. */
+  calms: Schema.Array(Schema.Tuple([Schema.Finite, Schema.Finite]))
+})
+export type SilentMemory = typeof SilentMemory.Type
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-const most = digits.length - 1
-const valueOf = (digit: string | undefined) => digit === undefined ? -1 : digits.indexOf(digit)
-const digitOf = (value: number) => digits[Math.min(value, most)] ?? "0"
-
-/** Steps of a gap's length: four for each doubling, from a minute. */
-const stepOf = (gap: number) => Math.max(0, Math.ceil(4 * Math.log2(Math.max(1, gap / minute))))
-const lengthOf = (step: number) => step <= 0 ? 0 : minute * 2 ** (step / 4)
 
 const modes = new Set(["trigger", "webhook", "chat", "cron"])
 /** Whether something outside started the run: not a person, a retry or another workflow. */
 export const isAutomatic = ({ mode }: Run): boolean => modes.has(mode)
 
-/** Rows of characters by week, of which few change. */
-const rowsOf = (rows: ReadonlyArray<string>, former: number, latest: number, empty: string) => {
-  const changed = new Map<number, Array<string>>()
-  const text = (number: number) => rows[former - number] ?? empty
-  return {
-    row: (number: number) => {
-      if (number > latest || number <= latest - weeks) return undefined
-      const row = changed.get(number) ?? [...text(number)]
-      changed.set(number, row)
-      return row
-    },
-    all: () =>
-      Array.from({ length: weeks }, (_, index) => changed.get(latest - index)?.join("") ?? text(latest - index))
-  }
-}
+const byHand = /\.(?:manualTrigger|manualChatTrigger|executeWorkflowTrigger|errorTrigger|evaluationTrigger|start)$/
 
-/** Adds the runs of a span of time to the rhythm; overlaps with earlier spans count once. */
-export const learn = (rhythm: Rhythm | undefined, runs: ReadonlyArray<Run>, seen: Seen): Rhythm => {
-  const isContinued = rhythm !== undefined && seen.from <= rhythm.to
-  const from = isContinued ? rhythm.to : seen.from
-  if (isContinued && seen.to <= from) return rhythm
-  const latest = Math.floor(Math.max(seen.to - 1, rhythm?.to ?? 0) / week)
-  const former = rhythm?.week ?? 0
-  const counts = rowsOf(rhythm?.runs ?? [], former, latest, "-".repeat(hoursOfWeek))
-  const gaps = rowsOf(rhythm?.gaps ?? [], former, latest, "0".repeat(24))
-  const at = (index: number) => [counts.row(Math.floor(index / hoursOfWeek)), index % hoursOfWeek] as const
-  const set = (index: number, change: (value: number) => string) => {
-    const [row, place] = at(index)
-    if (row !== undefined) row[place] = change(valueOf(row[place]))
-  }
-  // After a hole, neither the last hour of the former span nor the gap to the next run is known completely.
-  if (!isContinued && rhythm !== undefined && rhythm.to % hour > 0) set(Math.floor(rhythm.to / hour), () => "-")
-  for (let index = Math.max(Math.ceil(from / hour), (latest - weeks) * hoursOfWeek); index * hour < seen.to; index++) {
-    set(index, () => "0")
-  }
-  let last = isContinued ? rhythm.last : undefined
-  const starts = runs.filter((run) => isAutomatic(run) && run.startedAt >= from && run.startedAt < seen.to).map((run) =>
-    run.startedAt
-  ).toSorted((a, b) => a - b)
-  for (const start of starts) {
-    const index = Math.floor(start / hour)
-    set(index, (value) => value < 0 ? "-" : digitOf(value + 1))
-    const row = gaps.row(Math.floor(start / week))
-    if (last !== undefined && row !== undefined) {
-      const digit = digitOf(stepOf(start - last))
-      for (let touched = Math.max(Math.floor(last / hour), index - 23); touched <= index; touched++) {
-        if (valueOf(row[touched % 24]) < valueOf(digit)) row[touched % 24] = digit
-      }
-    }
-    last = start
-  }
-  return {
-    from: isContinued ? rhythm.from : from,
-    to: seen.to,
-    ...last === undefined ? {} : { last },
-    week: latest,
-    runs: counts.all(),
-    gaps: gaps.all()
-  }
-}
-
-/** Least number of runs in the hours of a span, in each of the past weeks that are known; clocks may have changed. */
-const usual = ({ runs, week: latest }: Rhythm, from: number, to: number) => {
-  const counts: Array<number> = []
-  for (let back = Math.ceil((to - from) / week); back < weeks; back++) {
-    let least = Infinity
-    for (const shift of [-1, 0, 1]) {
-      let sum = 0
-      for (let index = Math.floor(from / hour); index * hour < to; index++) {
-        const past = index - back * hoursOfWeek + shift
-        const value = valueOf(runs[latest - Math.floor(past / hoursOfWeek)]?.[past % hoursOfWeek])
-        const part = (Math.min(to, (index + 1) * hour) - Math.max(from, index * hour)) / hour
-        sum += value < 0 ? NaN : value * part
-      }
-      least = Math.min(least, sum)
-    }
-    if (!Number.isNaN(least)) counts.push(least)
-  }
-  return counts
-}
-
-/** Silence of a workflow that its rhythm does not explain; `limit` is a maximum set by the operator. */
-export const silence = (
-  rhythm: Rhythm | undefined,
-  { lastStart = rhythm?.last, limit, now }: {
-    readonly lastStart: number | undefined
-    readonly now: number
-    readonly limit?: number
-  }
-): Silence | undefined => {
-  const since = lastStart ?? (limit === undefined ? undefined : rhythm?.from)
-  if (since === undefined) return undefined
-  const gap = now - since
-  if (limit !== undefined) return gap > limit ? { since, expected: 0 } : undefined
-  if (rhythm === undefined) return undefined
-  const hours = Math.min(24, Math.floor(now / hour) - Math.floor(since / hour) + 3)
-  const longest = lengthOf(
-    Math.max(
-      ...rhythm.gaps.flatMap((row) =>
-        Array.from({ length: hours }, (_, index) => valueOf(row[(Math.floor(since / hour) - 1 + index) % 24]))
-      )
-    )
+/** Whether events outside n8n start the workflow. */
+export const listens = ({ nodes }: Pick<Subject, "nodes">): boolean =>
+  nodes.some((node) =>
+    node["type"] !== undefined && !byHand.test(String(node["type"])) &&
+    Schedules.ofNode(node, { isV1: false }) === undefined
   )
-  if (gap < factors.many * longest) return undefined
-  const counts = usual(rhythm, since, Math.min(now, since + week))
-  const expected = Math.floor(Math.min(...counts))
-  const isLong = gap >= (counts.length > 3 ? factors.many : factors.few) * longest
-  return counts.length > 1 && isLong && expected >= (gap < 24 * hour ? enough.withinDay : enough.later)
-    ? { since, expected }
-    : undefined
+
+/**
+ * Least number of runs in the hours of a time, in any of two or more known weeks before. Clocks may have changed by an
+ * hour: in less than a day all hours move by it, and later those of the first or the last day.
+ */
+const usual = (first: number, runs: ReadonlyArray<number>, from: number, to: number) => {
+  const sumOf = (from: number, to: number) => {
+    let sum = 0
+    for (let index = Math.floor(from / hour); index * hour < to; index++) {
+      const value = runs[index - first] ?? -1
+      sum += value < 0 ? NaN : value * (Math.min(to, (index + 1) * hour) - Math.max(from, index * hour)) / hour
+    }
+    return sum
+  }
+  const sums: Array<number> = []
+  for (let back = week; back <= weeks * week; back += week) {
+    const soon = Math.min(to, from + short) - back
+    const moved = [-hour, 0, hour].map((shift) => sumOf(from - back + shift, soon + shift))
+    const inner = to - from > short ? sumOf(from - back + hour, to - back - hour) : 0
+    const sum = Math.max(Math.min(...moved), inner)
+    if (!Number.isNaN(sum)) sums.push(sum)
+  }
+  return sums.length > 1 ? Math.min(...sums) : 0
+}
+
+export const detect: Detector<SilentMemory> = (memory, { from, lostBefore = -Infinity, started, to, workflow }) => {
+  const isContinued = memory !== undefined && from <= memory.to && lostBefore <= memory.to
+  const begin = isContinued ? memory.from : Math.max(from, lostBefore)
+  const after = isContinued ? memory.to : begin
+  const isLearned = listens(workflow)
+  const first = memory?.hour ?? Math.floor(begin / hour)
+  const runs = [...memory?.runs ?? ""].map((digit) => digits.indexOf(digit))
+  let calms = memory?.calms ?? []
+  let last = isContinued ? memory.last : undefined
+  /** Enters the hours up to a time as seen; `isWhole` unless the observation ends in the last of them. */
+  const fill = (time: number, value = 0) => {
+    if (isLearned) { while (first + runs.length < time / hour) runs.push(value) }
+  }
+  if (!isContinued) {
+    if (memory !== undefined) {
+      const whole = Math.floor(memory.to / hour)
+      fill(whole * hour)
+      runs.length = Math.min(runs.length, Math.max(0, whole - first))
+    }
+    // The hours of a hole, and the one in which it ends, are not known.
+    fill(begin, -1)
+  }
+  const episodes: Array<Silent> = []
+  const { isPublished, liveSince, saves, silent: limit } = workflow
+  const judge = (time: number, isOver: boolean) => {
+    const since = Math.max(last ?? begin, liveSince)
+    if (!isPublished || saves === "no" || time <= since) return
+    const common = { kind: "silent", from: since, to: time, count: 1, isOver } as const
+    if (limit !== undefined) {
+      if (time - since > limit) episodes.push({ ...common, limit })
+      return
+    }
+    // A rhythm of failures ends when their cause is fixed.
+    if (saves === "unknown" || !isLearned || time - since < minute) return
+    const expected = usual(first, runs, since, Math.min(time, since + week - 2 * hour))
+    const calmest = Math.max(0, ...calms.filter(([at]) => at >= since - (weeks + 1) * week).map(([, runs]) => runs))
+    if (expected >= Math.max(factor * calmest, time - since < day ? enough.withinDay : enough.later)) {
+      episodes.push({ ...common, expected: Math.floor(expected) })
+    } else if (isOver && expected >= notable) {
+      calms = [...calms.filter(([at, runs]) => at >= since - (weeks + 1) * week && runs > expected), [
+        time,
+        Math.ceil(expected)
+      ]]
+    }
+  }
+  for (const run of started) {
+    const time = run.startedAt
+    if (!isAutomatic(run) || time < after || time >= to) continue
+    judge(time, true)
+    fill(time + 1)
+    const index = Math.floor(time / hour) - first
+    const isSame = last !== undefined && Math.floor(last / minute) === Math.floor(time / minute)
+    const value = runs[index] ?? -1
+    if (value >= 0 && !isSame) runs[index] = value + 1
+    last = time
+  }
+  judge(to, false)
+  const dropped = Math.max(0, runs.length - (weeks + 1) * hoursOfWeek)
+  return {
+    memory: {
+      from: begin,
+      to: Math.max(to, after),
+      ...last === undefined ? {} : { last },
+      hour: first + dropped,
+      runs: runs.slice(dropped).map((value) => digits[value] ?? "-").join(""),
+      calms
+    },
+    episodes
+  }
 }

@@ -1,5 +1,6 @@
 /** Reproducible times at which webhooks and polling triggers start workflows. */
 import * as DateTime from "effect/DateTime"
+import type { Detector, Episode, Span } from "../../../src/watch/detect/Detector.ts"
 import { random } from "../../support/random.ts"
 
 export const hour = 3_600_000
@@ -29,7 +30,7 @@ interface Local {
 type Rate = (local: Local) => number
 
 const office: Rate = ({ hour, isHoliday, weekday }) =>
-  isHoliday || weekday === 0 || weekday === 6 || hour < 8 || hour >= 18 ? 0 : 1
+  weekday === 0 || weekday === 6 || hour < 8 || hour >= 18 ? 0 : isHoliday ? 1 / 3 : 1
 const shop: Rate = ({ hour, weekday }) => (weekday === 0 ? 0.6 : 1) * (hour < 6 ? 0.05 : hour < 17 ? 0.7 : 1)
 const nights: Rate = ({ hour }) => hour < 7 ? 0 : 1
 
@@ -94,4 +95,37 @@ export const process = (seed: number): { readonly name: string; readonly times: 
     }
   }
   return { name: `${kind} × ${scale}`, times: times.toSorted((a, b) => a - b) }
+}
+
+/** Last state of each episode of a history, judged in parts that end at these times. */
+export const judgedIn = <Memory>(detect: Detector<Memory>, span: Span, cuts: ReadonlyArray<number>) => {
+  const episodes = new Map<string, Episode>()
+  const unknown = new Set<string>()
+  let memory: Memory | undefined
+  let [from, next] = [span.from, 0]
+  for (const to of [...cuts.toSorted((a, b) => a - b), span.to]) {
+    const begin = next
+    while ((span.started[next]?.startedAt ?? Infinity) < to) next++
+    const judgment = detect(memory, { ...span, from, to, started: span.started.slice(begin, next) })
+    // It is kept as JSON.
+    memory = JSON.parse(JSON.stringify(judgment.memory)) as Memory
+    if (judgment.unknown !== undefined) unknown.add(judgment.unknown)
+    for (const episode of judgment.episodes) episodes.set(`${episode.kind} ${episode.from}`, episode)
+    from = to
+  }
+  const all = [...episodes.values()].toSorted((a, b) => a.from - b.from)
+  return { episodes: all, unknown: [...unknown], size: JSON.stringify(memory).length }
+}
+
+/** Times at which a history is cut: by chance, and some minutes one by one. */
+export const cutsOf = (
+  next: (below: number) => number,
+  { from, to }: { readonly from: number; readonly to: number }
+) => {
+  const at = () => from + next(1000) / 1000 * (to - from)
+  const minutes = at()
+  return [
+    ...Array.from({ length: next(12) }, () => Math.floor(at()) + next(60_000)),
+    ...Array.from({ length: 60 }, (_, index) => Math.floor(minutes) + index * 60_000)
+  ].filter((time) => time > from && time < to)
 }

@@ -1,86 +1,100 @@
 import { assert, describe, it } from "@effect/vitest"
-import { learn, type Rhythm, silence } from "../../../src/watch/detect/rhythm.ts"
-import type { Run } from "../../../src/watch/Observation.ts"
+import type { Episode, Span, Subject } from "../../../src/watch/detect/Detector.ts"
+import { detect, listens } from "../../../src/watch/detect/rhythm.ts"
+import { random } from "../../support/random.ts"
+import { node } from "../../support/workflows.ts"
 import * as arrivals from "./arrivals.ts"
 
-const { begin, day, hour } = arrivals
+const { begin, cutsOf, day, hour, judgedIn } = arrivals
 const end = begin + arrivals.weeks * 7 * day
 
-const runsAt = (times: ReadonlyArray<number>, mode = "webhook"): ReadonlyArray<Run> =>
-  times.map((startedAt) => ({ id: String(startedAt), workflowId: "w", status: "success", mode, startedAt }))
-
-const within = (times: ReadonlyArray<number>, from: number, to: number) =>
-  times.filter((time) => time >= from && time < to)
-
-const learnAll = (times: ReadonlyArray<number>, to: number) =>
-  learn(undefined, runsAt(within(times, begin, to)), { from: begin, to })
-
-/** Whether a silence was reported in one of the gaps of a process, learned day by day. */
-const alarmOf = (times: ReadonlyArray<number>) => {
-  let rhythm: Rhythm | undefined
-  for (let from = begin; from < end; from += day) {
-    const starts = within(times, from, from + day)
-    let last = rhythm?.last
-    for (const time of starts) {
-      const first = last === undefined ? time : Math.max(from, last + 10 * 60_000)
-      for (let now = time - 1; now >= first; now -= 2 * hour) {
-        if (silence(rhythm, { lastStart: last, now }) !== undefined) return new Date(now).toISOString()
-      }
-      last = time
-    }
-    rhythm = learn(rhythm, runsAt(starts), { from, to: from + day })
-  }
-  return undefined
+const webhook: Subject = {
+  id: "w",
+  name: "W",
+  isPublished: true,
+  liveSince: begin - 90 * day,
+  nodes: [node("Webhook", "webhook", 2)],
+  saves: "yes"
 }
 
-/** Hours until a silence is reported that begins at a time; `undefined` within eight days. */
-const delayOf = (times: ReadonlyArray<number>, cut: number) => {
-  const before = within(times, begin, cut)
-  const lastStart = before.at(-1)
-  let rhythm = learnAll(before, cut)
-  for (let now = cut; now < cut + 8 * day; now += hour / 2) {
-    if (now % day === 0) rhythm = learn(rhythm, [], { from: rhythm.to, to: now })
-    if (silence(rhythm, { lastStart, now }) !== undefined) return (now - cut) / hour
-  }
-  return undefined
-}
-
-describe("rhythm", () => {
-  it("is the same in whatever steps it is learned, and small", () => {
-    for (const seed of [0, 2, 4, 16, 31]) {
-      const { times } = arrivals.process(seed)
-      const next = arrivals.uniform(seed)
-      let rhythm: Rhythm | undefined
-      for (let from = begin; from < end;) {
-        const to = Math.min(end, from + Math.ceil(next() ** 4 * 12 * day))
-        // What was learned already comes once more.
-        rhythm = learn(rhythm, runsAt(within(times, from - day, to)), { from: Math.max(begin, from - day), to })
-        from = to
-      }
-      assert.deepStrictEqual(rhythm, learnAll(times, end))
-      assert.isBelow(JSON.stringify(rhythm).length, 1500)
-    }
-  })
-
-  it("takes a time that was not seen neither for silence nor for a gap", () => {
-    const { times } = arrivals.process(48)
-    const hole = { from: begin + 40 * day + 7000, to: begin + 43 * day + 7000 }
-    const first = learnAll(times, hole.from)
-    const rhythm = learn(first, runsAt(within(times, hole.to, end)), { from: hole.to, to: end })
-    const whole = [...learnAll(times, end).gaps.join("")]
-    assert.isTrue([...rhythm.gaps.join("")].every((gap, index) => gap <= (whole[index] ?? "")))
-    assert.strictEqual(rhythm.runs.join("").match(/-/g)?.length, 73 + 3 * 24)
-  })
+const spanOf = (times: ReadonlyArray<number>, from: number, to: number, workflow = webhook): Span => ({
+  workflow,
+  from,
+  to,
+  started: times.filter((time) => time >= from && time < to).map((startedAt) => ({
+    id: `${startedAt}`,
+    workflowId: "w",
+    status: "success",
+    mode: "webhook",
+    startedAt
+  })),
+  ended: [],
+  running: [],
+  waited: new Set(),
+  samples: new Map(),
+  origins: new Map(),
+  zone: undefined,
+  isV1: false
 })
 
+/** Hours until a silence is reported that begins at a time; `undefined` within eight days. */
+const delayOf = (times: ReadonlyArray<number>, cut: number, first = begin) => {
+  let { memory } = detect(undefined, spanOf(times, first, cut))
+  for (let to = cut + hour / 2; to < cut + 8 * day; to += hour / 2) {
+    const judgment = detect(memory, spanOf([], to - hour / 2, to))
+    if (judgment.episodes.length > 0) return (to - cut) / hour
+    memory = judgment.memory
+  }
+  return undefined
+}
+
+/** Calls by the hour from 8:00 to 18:00 on weekdays, and at other times, from a Monday on. */
+const office = (seed: number, busy: number, calm = 0, share = 0) => {
+  const next = arrivals.uniform(seed)
+  const free = new Set(Array.from({ length: 3 }, () => Math.floor(next() * 56)))
+  return Array.from({ length: 56 * 24 }, (_, index) => {
+    const [date, at] = [Math.floor(index / 24), index % 24]
+    const isBusy = date % 7 < 5 && at >= 8 && at < 18
+    const rate = (isBusy ? busy : calm) * (share > 0 && free.has(date) ? share : 1)
+    const times: Array<number> = []
+    for (let wait = -Math.log(next()) / rate; wait < 1; wait -= Math.log(next()) / rate) {
+      times.push(begin + (index + wait) * hour)
+    }
+    return times
+  }).flat()
+}
+
 describe("silence", () => {
+  it("is the same in whatever parts a history is judged, and its memory is small", () => {
+    for (const seed of [0, 2, 4, 16, 31, 48, 50]) {
+      const next = random(seed)
+      const { times } = arrivals.process(seed)
+      const quiet = begin + (30 + next(30)) * day
+      const rest = times.filter((time) => time < quiet || time > quiet + next(100) * hour)
+      for (const silent of [undefined, 5 * hour]) {
+        const span = spanOf(rest, begin, end, { ...webhook, ...silent === undefined ? {} : { silent } })
+        const { episodes } = judgedIn(detect, span, [])
+        const parts = judgedIn(detect, span, cutsOf(next, span))
+        assert.deepStrictEqual(parts.episodes, episodes)
+        assert.isBelow(parts.size, 1500)
+      }
+    }
+  })
+
   it("is not reported while runs come as usual", () => {
     const alarms = Array.from({ length: 48 }, (_, seed) => {
       const { name, times } = arrivals.process(seed)
-      const at = alarmOf(times)
-      return at === undefined ? [] : [`${seed} ${name}: ${at}`]
+      return judgedIn(detect, spanOf(times, begin, end), []).episodes.map(({ from, to }) =>
+        `${seed} ${name}: ${new Date(from).toISOString()} ${(to - from) / hour}`
+      )
     }).flat()
     assert.deepStrictEqual(alarms, [])
+    const rates = [[12, 0], [60, 0], [3, 0.12], [30, 30], [6, 1]] as const
+    const holidays = Array.from({ length: 40 }, (_, seed) => {
+      const [busy, calm] = rates[seed % rates.length] ?? [0, 0]
+      return judgedIn(detect, spanOf(office(seed, busy, calm, 1 / 3), begin, begin + 56 * day), []).episodes
+    }).flat()
+    assert.deepStrictEqual(holidays, [])
   })
 
   it("is reported once past weeks had many runs in its hours", () => {
@@ -97,25 +111,51 @@ describe("silence", () => {
     ]
     for (const [seed, most] of seeds) {
       const { name, times } = arrivals.process(seed)
-      const delay = delayOf(times, cut)
-      assert.isDefined(delay, name)
-      assert.isAtMost(delay ?? Infinity, most, name)
+      assert.isAtMost(delayOf(times, cut) ?? Infinity, most, name)
     }
+  })
+
+  it("of busy hours is reported on the same day, whatever nights and weekends are like", () => {
+    const wednesday = begin + 30 * day + 10 * hour + hour / 12
+    assert.isAtMost(delayOf(office(1, 12), wednesday) ?? Infinity, 4)
+    assert.isAtMost(delayOf(office(2, 60), wednesday) ?? Infinity, 4)
+    // Its day has fewer than enough calls.
+    assert.isAtMost(delayOf(office(3, 3, 0.12), wednesday) ?? Infinity, 24.5)
+    // Into the evening.
+    assert.isAtMost(delayOf(office(4, 10, 0.2), begin + 30 * day + 13 * hour) ?? Infinity, 7)
   })
 
   it("needs two weeks, unless a limit is set", () => {
     const { times } = arrivals.process(48)
     const at = begin + 13 * day
-    const rhythm = learnAll(times, at)
-    assert.isUndefined(silence(rhythm, { lastStart: at, now: at + 7 * day - hour }))
-    assert.isUndefined(silence(rhythm, { lastStart: at, now: at + hour, limit: 2 * hour }))
-    assert.deepStrictEqual(silence(rhythm, { lastStart: at, now: at + 3 * hour, limit: 2 * hour }), {
-      since: at,
-      expected: 0
-    })
-    // Never a run since the watch began.
-    const empty = learn(undefined, runsAt(times.slice(0, 5), "manual"), { from: begin, to: at })
-    assert.strictEqual(silence(empty, { lastStart: undefined, now: at, limit: day })?.since, begin)
-    assert.isUndefined(silence(empty, { lastStart: undefined, now: at }))
+    const judge = (to: number, more: Partial<Subject> = {}, list = times) =>
+      judgedIn(detect, spanOf(list.filter((time) => time < at), begin, to, { ...webhook, ...more }), []).episodes
+    const before = times.findLast((time) => time < at) ?? 0
+    assert.isEmpty(judge(at + 7 * day - hour))
+    assert.isEmpty(judge(at + hour, { silent: 2 * hour }))
+    const to = at + 3 * hour
+    const silent: Episode = { kind: "silent", from: before, to, count: 1, isOver: false, limit: 2 * hour }
+    assert.deepStrictEqual(judge(to, { silent: 2 * hour }), [silent])
+    // Never a run since it is known; of a schedule, too.
+    const nodes = [node("S", "scheduleTrigger", 1.2)]
+    assert.isFalse(listens({ nodes }))
+    assert.isTrue(listens(webhook))
+    assert.deepInclude(judge(at, { silent: day, nodes }, [])[0], { from: begin, limit: day })
+    assert.isEmpty(judge(at, {}, []))
+    assert.isEmpty(judge(to, { silent: 2 * hour, saves: "no" }))
+  })
+
+  it("is over with the next run, and not read from a time that was not seen", () => {
+    const { times } = arrivals.process(48)
+    const hole = { from: begin + 40 * day + 7000, to: begin + 43 * day + 7000 }
+    const rest = times.filter((time) => time < hole.from || time >= hole.to)
+    const [silent] = judgedIn(detect, spanOf(rest, begin, end), []).episodes
+    assert.strictEqual(silent?.to, rest.find((time) => time >= hole.to))
+    assert.isTrue(silent?.isOver)
+    const { memory } = detect(undefined, spanOf(rest, begin, hole.from))
+    const after = detect(memory, spanOf(rest, hole.to, end))
+    assert.isEmpty(after.episodes)
+    assert.strictEqual(after.memory.runs.match(/-/g)?.length, 73)
+    assert.isEmpty(detect(memory, { ...spanOf(rest, hole.from, end), lostBefore: hole.to }).episodes)
   })
 })
