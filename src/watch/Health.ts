@@ -105,7 +105,7 @@ const hour = 3_600_000
 const day = 24 * hour
 
 /** Span before the judged one that shows what is usual. */
-const usualSpan = 7 * day
+const usualSpan = 10 * day
 
 /** Maximum numbers of requests, of pages of executions, and of runs that are read for a reason and for items. */
 const most = { requests: 1_500, pages: 60, origins: 150, samples: 600, concurrency: 4 }
@@ -187,7 +187,7 @@ const judged = (
       Object.entries(workflows).map(([id, entry]) => {
         const events = publications.get(id)
         if (events === undefined) return [id, entry]
-        const last = events.findLast(({ at }) => at <= from)
+        const last = events.findLast(({ at }) => at <= Math.max(from, seenFrom))
         return [id, { ...entry, isPublished: last?.event === "published", liveSince: last?.at ?? now }]
       })
     )

@@ -4,7 +4,6 @@ import * as Schedules from "../../workflow/Schedules.ts"
 import type { Run } from "../Observation.ts"
 import type { Detector, Silent, Subject } from "./Detector.ts"
 
-export { learn, Rhythm, silence } from "./formerRhythm.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -23,7 +22,7 @@ const factor = 2.4
 const notable = 3
 
 /** Runs of past weeks: small, and JSON. */
-export const SilentMemory = Schema.Struct({
+export const Memory = Schema.Struct({
   /** Begin of the uninterrupted observation, and its end. */
   from: Schema.Finite,
   to: Schema.Finite,
@@ -36,7 +35,7 @@ export const SilentMemory = Schema.Struct({
   /** Times without a run: their end, and the usual runs in them. Later ones are calmer than those after them. */
   calms: Schema.Array(Schema.Tuple([Schema.Finite, Schema.Finite]))
 })
-export type SilentMemory = typeof SilentMemory.Type
+export type Memory = typeof Memory.Type
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -77,7 +76,7 @@ const usual = (first: number, runs: ReadonlyArray<number>, from: number, to: num
   return sums.length > 1 ? Math.min(...sums) : 0
 }
 
-export const detect: Detector<SilentMemory> = (memory, { from, lostBefore = -Infinity, started, to, workflow }) => {
+export const detect: Detector<Memory> = (memory, { from, lostBefore = -Infinity, started, to, workflow }) => {
   const isContinued = memory !== undefined && from <= memory.to && lostBefore <= memory.to
   const begin = isContinued ? memory.from : Math.max(from, lostBefore)
   const after = isContinued ? memory.to : begin

@@ -7,7 +7,6 @@ import * as Schedules from "../../workflow/Schedules.ts"
 import type { Run } from "../Observation.ts"
 import type { Detector, Missed, Subject } from "./Detector.ts"
 
-export { maxJudged, missed } from "./formerSchedules.ts"
 
 const second = 1000
 const minute = 60 * second
@@ -35,7 +34,7 @@ const Start = Schema.Struct({
 interface Start extends Schema.Schema.Type<typeof Start> {}
 
 /** State between the parts of a history. */
-export const MissedMemory = Schema.Struct({
+export const Memory = Schema.Struct({
   /** Begin of the uninterrupted observation, and its end. */
   from: Schema.Finite,
   to: Schema.Finite,
@@ -60,7 +59,7 @@ export const MissedMemory = Schema.Struct({
     lastStart: Schema.optionalKey(Schema.Finite)
   }))
 })
-export type MissedMemory = typeof MissedMemory.Type
+export type Memory = typeof Memory.Type
 
 type Cron = Schedules.Timing & { readonly _tag: "Cron" }
 
@@ -124,7 +123,7 @@ const rulesOf = ({ nodes, settings, staticData }: Subject, zoneOfN8n: string | u
 }
 
 /** Account of the starts that happened and that did not, in order. */
-const accountOf = (before: Pick<MissedMemory, "episode" | "lastStart"> | undefined, first: number) => {
+const accountOf = (before: Pick<Memory, "episode" | "lastStart"> | undefined, first: number) => {
   let { episode, lastStart } = before ?? {}
   const episodes = new Map<number, Missed>()
   const report = (isOver: boolean) => {
@@ -167,7 +166,7 @@ interface Part {
 }
 
 /** Judges an interval, which begins again with each publication and each start of n8n. */
-const judgeInterval = (length: number, memory: MissedMemory | undefined, { account, after, first, runs, to }: Part) => {
+const judgeInterval = (length: number, memory: Memory | undefined, { account, after, first, runs, to }: Part) => {
   const before = memory?.anchor
   let { isRun, time } = before === undefined || before.time < first ? { isRun: false, time: first } : before
   /** Number of steps after `time` that are judged. */
@@ -191,7 +190,7 @@ const judgeInterval = (length: number, memory: MissedMemory | undefined, { accou
 const judgeCounted = (
   timing: Cron,
   unit: string | undefined,
-  memory: MissedMemory | undefined,
+  memory: Memory | undefined,
   liveSince: number,
   isV1: boolean,
   { account, after, begin, first, runs: fresh, to, unsure, zone }: Part
@@ -227,10 +226,10 @@ const judgeCounted = (
 /** Judges rules by the runs that belong to their starts. */
 const judgeStarts = (
   crons: ReadonlyArray<Cron>,
-  memory: MissedMemory | undefined,
+  memory: Memory | undefined,
   { account, after, begin, first, runs, to, unsure, zone }: Part
 ) => {
-  let { other, phase, spare }: Partial<MissedMemory> = memory ?? {}
+  let { other, phase, spare }: Partial<Memory> = memory ?? {}
   const queue: Array<{ -readonly [K in keyof Start]: Start[K] }> = (memory?.starts ?? []).filter(({ hasRun, time }) =>
     hasRun || time >= first
   ).map((start) => ({ ...start }))
@@ -302,7 +301,7 @@ const judgeStarts = (
 }
 
 /** Scheduled starts that did not happen. */
-export const detect: Detector<MissedMemory> = (
+export const detect: Detector<Memory> = (
   memory,
   { from, isV1, lostBefore = -Infinity, started, to, workflow, zone: zoneOfN8n }
 ) => {
