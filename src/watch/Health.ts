@@ -87,6 +87,8 @@ export interface Health {
   readonly healthy: ReadonlyArray<HealthyRow>
   /** Number of published workflows without a run and without an incident. */
   readonly idle: number
+  /** Number of workflows that are not judged, because of a tag `watch: off`. */
+  readonly off: number
   /** Sentences about what n8n does not reveal, or was not read. */
   readonly unknown: ReadonlyArray<string>
   readonly requests: number
@@ -132,7 +134,9 @@ const groupsOf = (runs: ReadonlyArray<Run>) => [...Map.groupBy(runs, ({ workflow
 const suspects = (ended: ReadonlyArray<Run>, since: number) => {
   const groups = groupsOf(ended.filter(failures.hasFailed)).map((all) => {
     const first = all.findIndex(({ startedAt }) => startedAt >= since)
-    return first < 0 ? { earlier: [], own: [] } : { earlier: all.slice(Math.max(0, first - 1), first), own: all.slice(first) }
+    return first < 0
+      ? { earlier: [], own: [] }
+      : { earlier: all.slice(Math.max(0, first - 1), first), own: all.slice(first) }
   })
   const each = Math.max(2, Math.min(perWorkflow.origins, Math.floor(most.origins / Math.max(1, groups.length))))
   return groups.flatMap(({ earlier, own }) => [...spread(own, each), ...earlier]).slice(0, most.origins)
@@ -255,12 +259,14 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
     observe.workflows(undefined, { every: 1, isNeeded: true, left: most.requests }),
     N8nClient.use((n8n) => n8n.release)
   ], { concurrency: 2 })
-  const ruled = Object.entries(listed).map(([id, entry]) => [id, { ...entry, liveSince: entry.savedAt ?? 0 }] as const)
-    .filter(([id, entry]) => (only?.includes(id) ?? true) && !Rules.of({ id, ...entry }).isOff)
-  const entries: State["workflows"] = Object.fromEntries(ruled)
+  const asked = Object.entries(listed).map(([id, entry]) => [id, { ...entry, liveSince: entry.savedAt ?? 0 }] as const)
+    .filter(([id]) => only?.includes(id) ?? true)
+  const off = new Set(asked.flatMap(([id, entry]) => Rules.of({ id, ...entry }).isOff ? [id] : []))
+  const entries: State["workflows"] = Object.fromEntries(asked.filter(([id]) => !off.has(id)))
   const isKnown = ({ workflowId }: Run) => Object.hasOwn(entries, workflowId)
   const [started, ended] = [runs.started.filter(isKnown), runs.ended.filter(isKnown)]
-  const isUnzoned = (entry: Entry) => entry.isPublished && Schedules.timeZoneOf(entry) === undefined &&
+  const isUnzoned = (entry: Entry) =>
+    entry.isPublished && Schedules.timeZoneOf(entry) === undefined &&
     Schedules.zoned(entry as { readonly nodes: ReadonlyArray<Obj> }, isV1(release)).length > 0
   const told = named !== undefined || !Object.values(entries).some(isUnzoned)
     ? undefined
@@ -279,7 +285,9 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
   const full = groupsOf(ended.filter((run) => run.status === "success" && !isAttended(run) && !runs.waited.has(run.id)))
     .filter((all) => all.some(({ startedAt }) => startedAt >= since))
   const samples = new Map(
-    (yield* Effect.forEach(full, (all) => samplesOf(all, until), { concurrency: most.concurrency })).flatMap((all) => [...all])
+    (yield* Effect.forEach(full, (all) => samplesOf(all, until), { concurrency: most.concurrency })).flatMap((
+      all
+    ) => [...all])
   )
   // Failures before the span were not read, but for the last one of each workflow.
   const past = ended.filter((run) => run.startedAt >= since || !failures.hasFailed(run))
@@ -299,7 +307,10 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
   const isOwn = ({ episode: { isOver, kind, to } }: History.Found) => to >= since || !isOver && kind !== "failed"
   // The list says when a version was saved, not when it was published.
   const first = judged(entries, new Map(), observed, circumstances)
-  const doubtful = [...new Set(first.found.flatMap((each) => isOwn(each) ? [each.workflowId] : []))].slice(0, details.changes)
+  const doubtful = [...new Set(first.found.flatMap((each) => isOwn(each) ? [each.workflowId] : []))].slice(
+    0,
+    details.changes
+  )
   const changes = new Map(
     yield* Effect.forEach(doubtful, (id) => Effect.map(Changes.of(id), (all) => [id, all] as const), {
       concurrency: most.concurrency
@@ -323,8 +334,10 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
     return before === undefined ? each : { ...each, episode: { before, ...episode } as typeof episode }
   })
   const paces = new Map(
-    yield* Effect.forEach(own.flatMap((each) => each.episode.kind === "slow" ? [each.episode] : []).slice(0, details.pace), (episode) =>
-      Effect.map(Pace.of([episode.former], [episode.run]), (pace) => [episode, pace] as const))
+    yield* Effect.forEach(
+      own.flatMap((each) => each.episode.kind === "slow" ? [each.episode] : []).slice(0, details.pace),
+      (episode) => Effect.map(Pace.of([episode.former], [episode.run]), (pace) => [episode, pace] as const)
+    )
   )
   const incidents = own.map((each) => {
     const published = publications.get(each.workflowId) ?? []
@@ -334,13 +347,18 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
       name: entries[each.workflowId]?.name ?? each.workflowId,
       publishedAt: (version) => published.find((event) => event.version === version && event.event === "published")?.at,
       version: live?.version === undefined ? undefined : { id: live.version, since: live.at },
+      ranOthers: (from, to) =>
+        runs.started.some(({ startedAt, workflowId }) =>
+          workflowId !== each.workflowId && startedAt > from && startedAt < to
+        ),
       pace: each.episode.kind === "slow" ? paces.get(each.episode) : undefined
     })
   })
-  const crashed = new Set(own.flatMap((each) =>
-    each.episode.kind === "failed" && each.episode.origin.isCrash ? [tell.keyOf(each)] : []
-  ))
-  const isQuiet = (from: number, to: number) => !runs.started.some(({ startedAt }) => startedAt > from && startedAt < to)
+  const crashed = new Set(
+    own.flatMap((each) => each.episode.kind === "failed" && each.episode.origin.isCrash ? [tell.keyOf(each)] : [])
+  )
+  const isQuiet = (from: number, to: number) =>
+    !runs.started.some(({ startedAt }) => startedAt > from && startedAt < to)
   const gathered = tell.gathered(incidents, crashed, isQuiet)
   const inSpan = (run: Run) => run.startedAt >= since
   const runsOf = Map.groupBy(started.filter(inSpan), ({ workflowId }) => workflowId)
@@ -365,10 +383,13 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
     runs: mine.length,
     days: daysOf(mine, [], span)
   })).filter(({ workflowId }) => !incidentsOf.has(workflowId))
-  const all = [...runsOf.values()].flat()
+  const isOff = ({ workflowId }: Run) => off.has(workflowId)
+  const all = [...started, ...runs.started.filter(isOff)].filter(inSpan)
   const readFrom = runs.next.seenFrom
   const unreadFailures = ended.filter((run) => inSpan(run) && failures.hasFailed(run) && !origins.has(run.id))
-  const unseen = unreadFailures.filter(({ workflowId }) => !chosen.some((run) => run.workflowId === workflowId && origins.has(run.id)))
+  const unseen = unreadFailures.filter(({ workflowId }) =>
+    !chosen.some((run) => run.workflowId === workflowId && origins.has(run.id))
+  )
   return {
     since: new Date(since).toISOString(),
     until: new Date(now).toISOString(),
@@ -379,15 +400,25 @@ const look = Effect.fnUntraced(function*({ since, workflows: only, zone: named }
     shared: gathered.filter((each) => !incidents.includes(each)),
     rows: rows.toSorted((a, b) => worst(a) - worst(b) || b.failed - a.failed),
     healthy: healthy.toSorted((a, b) => b.runs - a.runs),
-    idle: Object.entries(entries).filter(([id, entry]) => entry.isPublished && !runsOf.has(id) && !incidentsOf.has(id)).length,
+    idle: Object.entries(entries).filter(([id, entry]) =>
+      entry.isPublished && !runsOf.has(id) && !incidentsOf.has(id)
+    ).length,
+    off: off.size,
     unknown: [
       ...readFrom > since
-        ? [`What ran before ${new Date(readFrom).toISOString().slice(0, 16)}Z: n8n has no older runs, or there were too many to read.`]
+        ? [
+          `What ran before ${
+            new Date(readFrom).toISOString().slice(0, 16)
+          }Z: n8n has no older runs, or there were too many to read.`
+        ]
         : [],
       ...unseen.length > 0 ? [`Why ${counted(unseen.length, "run")} failed: not all failed runs were read.`] : [],
       ...samples.size === 0 && full.length > 0 ? ["Whether runs were empty: none could be read in time."] : [],
-      ...Array.from(unknown, ([reason, names]) =>
-        `Whether ${counted(names.length, "workflow")} started as scheduled (${Rows.names(names, 3, 30)}): ${reason}.`)
+      ...Array.from(
+        unknown,
+        ([reason, names]) =>
+          `Whether ${counted(names.length, "workflow")} started as scheduled (${Rows.names(names, 3, 30)}): ${reason}.`
+      )
     ],
     requests: traffic.sent
   } satisfies Health as Health

@@ -53,7 +53,8 @@ export const savesOf = (entry: Entry, isDefaultSaved = false): Subject["saves"] 
 const crashesOf = (before: number, ended: ReadonlyArray<Run>) =>
   ended.reduce((count, { status }) => status === "crashed" ? count + 1 : 0, before)
 
-const byTime = (timeOf: (run: Run) => number) => (a: Run, b: Run) => timeOf(a) - timeOf(b) || Number(a.id) - Number(b.id)
+const byTime = (timeOf: (run: Run) => number) => (a: Run, b: Run) =>
+  timeOf(a) - timeOf(b) || Number(a.id) - Number(b.id)
 
 const groups = (runs: ReadonlyArray<Run>, timeOf: (run: Run) => number) =>
   Map.groupBy(runs.toSorted(byTime(timeOf)), ({ workflowId }) => workflowId)
@@ -80,7 +81,12 @@ export const judge = (
   const workflows = entries.map(([id, entry]): [string, Entry] => {
     const own = { started: started.get(id) ?? [], ended: ended.get(id) ?? [], running: running.get(id) ?? [] }
     if (!entry.isPublished && own.started.length + own.ended.length + own.running.length === 0) return [id, entry]
-    const workflow = { id, ...entry, saves: savesOf(entry, isDefaultSaved), ...defined({ silent: silentOf({ id, ...entry }) }) }
+    const workflow = {
+      id,
+      ...entry,
+      saves: savesOf(entry, isDefaultSaved),
+      ...defined({ silent: silentOf({ id, ...entry }) })
+    }
     const judgment = judgeOne(entry.memory ?? {}, {
       workflow,
       from: Math.max(seenFrom, entry.judgedTo ?? seenFrom),
@@ -121,9 +127,7 @@ export const sampled = (
     const entry = workflows[run.workflowId]
     return entry !== undefined && !waited.has(run.id) && now >= (entry.sampleAfter ?? 0) &&
       emptiness.wantsSample(entry.memory?.empty, run, now, entry.version)
-  }).toSorted((a, b) =>
-    rank(a) - rank(b) || (latest(a)?.at ?? 0) - (latest(b)?.at ?? 0) || Number(b.id) - Number(a.id)
-  )
+  }).toSorted((a, b) => rank(a) - rank(b) || (latest(a)?.at ?? 0) - (latest(b)?.at ?? 0) || Number(b.id) - Number(a.id))
   return [...Map.groupBy(byRank, ({ workflowId }) => workflowId).values()].flatMap(([first]) => first ?? [])
 }
 

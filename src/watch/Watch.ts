@@ -158,12 +158,14 @@ const byId = (runs: ReadonlyArray<Run>) => [...new Map(runs.map((run) => [run.id
 const choose = (
   failed: ReadonlyArray<Run>,
   most: number,
-  hasCrashed: (workflowId: string) => boolean
+  hasWaited: (run: Run) => boolean
 ) => {
   const crashed = failed.filter(({ status }) => status === "crashed")
   // While n8n starts, it marks the runs that it lost one by one: others may follow.
-  const awaited = crashed.length > 1 ? [] : crashed.filter(({ workflowId }) => !hasCrashed(workflowId))
-  const groups = [...Map.groupBy(failed.filter((run) => !awaited.includes(run)), ({ workflowId }) => workflowId).values()]
+  const awaited = crashed.length > 1 ? [] : crashed.filter((run) => !hasWaited(run))
+  const groups = [
+    ...Map.groupBy(failed.filter((run) => !awaited.includes(run)), ({ workflowId }) => workflowId).values()
+  ]
   const now = groups.slice(0, most)
   // The newest of each workflow first, which stands for those of its workflow that are not read.
   const ranked = [...now.flatMap((all) => all.at(-1) ?? []), ...now.flatMap((all) => all.slice(0, -1))]
@@ -206,10 +208,12 @@ const look = Effect.fnUntraced(function*(
   const { chosen, judged, waiting } = choose(
     state === undefined ? [] : queue,
     Math.min(most.samples, Traffic.left(traffic)),
-    (id) => state?.workflows[id]?.crashes !== undefined
+    ({ id }) => state?.unread.some((run) => run.id === id) ?? false
   )
   const origins = yield* reading.origins(chosen)
-  const unread = judged.filter((run) => !judged.some(({ id, workflowId }) => workflowId === run.workflowId && origins.has(id)))
+  const unread = judged.filter((run) =>
+    !judged.some(({ id, workflowId }) => workflowId === run.workflowId && origins.has(id))
+  )
   const readings = yield* Effect.forEach(
     (state === undefined ? [] : History.sampled(listed, { ...runs, ended }, now))
       .slice(0, Math.max(0, Math.min(most.samples, Traffic.left(traffic) - 3))),
@@ -226,7 +230,9 @@ const look = Effect.fnUntraced(function*(
     ...runs,
     started: byId([...former, ...runs.started]),
     ended: fed,
-    samples: new Map(readings.flatMap(({ run: { id }, sample }) => sample === undefined ? [] : [[id, sample] as const])),
+    samples: new Map(
+      readings.flatMap(({ run: { id }, sample }) => sample === undefined ? [] : [[id, sample] as const])
+    ),
     origins: failures.assumed(fed, origins)
   })
   const circumstances: History.Circumstances = {
@@ -252,15 +258,25 @@ const look = Effect.fnUntraced(function*(
     kind === "failed" || kind === "missed" || kind === "stuck" || !isOver || to >= (state?.polledAt ?? now)
   const told = History.withoutCallers(found.filter((each) => !off.has(each.workflowId) && isOpen(each)), workflows)
   const freshKeys = new Set(
-    newOnes(state?.reported ?? {}, told.map((each) => ({ incident: { key: tell.keyOf(each) } as Incident, last: each.episode.to })), now)
+    newOnes(
+      state?.reported ?? {},
+      told.map((each) => ({ incident: { key: tell.keyOf(each) } as Incident, last: each.episode.to })),
+      now
+    )
       .fresh.map(({ key }) => key)
   )
   const isFresh = (each: History.Found) => state !== undefined && freshKeys.has(tell.keyOf(each))
-  const changed = [...new Set(told.filter(isFresh).flatMap(({ episode, workflowId }) =>
-    (episode.kind === "failed" ? !episode.origin.isCrash && episode.origin.version : episode.kind === "empty" && episode.version)
-      ? [workflowId]
-      : []
-  ))].slice(0, Math.max(0, Traffic.left(traffic)))
+  const changed = [
+    ...new Set(
+      told.filter(isFresh).flatMap(({ episode, workflowId }) =>
+        (episode.kind === "failed"
+            ? !episode.origin.isCrash && episode.origin.version
+            : episode.kind === "empty" && episode.version)
+          ? [workflowId]
+          : []
+      )
+    )
+  ].slice(0, Math.max(0, Traffic.left(traffic)))
   const published = new Map(
     yield* Effect.forEach(changed, (id) => Effect.map(reading.publishedAt(id), (times) => [id, times] as const), {
       concurrency: 2
@@ -332,9 +348,9 @@ const look = Effect.fnUntraced(function*(
     release: n8n,
     notes
   }
-  const crashed = new Set(told.flatMap((each) =>
-    each.episode.kind === "failed" && each.episode.origin.isCrash ? [tell.keyOf(each)] : []
-  ))
+  const crashed = new Set(
+    told.flatMap((each) => each.episode.kind === "failed" && each.episode.origin.isCrash ? [tell.keyOf(each)] : [])
+  )
   return { next, fresh: tell.gathered(fresh, crashed), unknown }
 })
 
@@ -401,7 +417,13 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
       ([401, 403].includes(Errors.statusOf(error) ?? 0) || error.reason._tag === "Unreadable")
     if (fault !== undefined && state === undefined) {
       yield* release(slot, false)
-      return { ...skipped(options.every), isSkipped: false, fault, requests: traffic.sent, ...isDenied ? { denied: error } : {} }
+      return {
+        ...skipped(options.every),
+        isSkipped: false,
+        fault,
+        requests: traffic.sent,
+        ...isDenied ? { denied: error } : {}
+      }
     }
     const isSlow = traffic.slowest > slow ||
       error?._tag === "ApiError" && (Errors.statusOf(error) === 429 || error.reason._tag === "Timeout")
@@ -432,7 +454,11 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
     return {
       incidents,
       unknown: isSlow && state?.interval === undefined
-        ? [...setAside === undefined ? [] : [setAside], ...unknown, "n8n answers slowly: it is looked at less often until it does better."]
+        ? [
+          ...setAside === undefined ? [] : [setAside],
+          ...unknown,
+          "n8n answers slowly: it is looked at less often until it does better."
+        ]
         : [...setAside === undefined ? [] : [setAside], ...unknown],
       ...defined({ fault, denied: isDenied ? error : undefined }),
       isFirst: state === undefined,

@@ -123,14 +123,18 @@ export const executions = Effect.fn("watch.executions")(function*(
     : undefined
   const [top, fresh] = [state?.top ?? -1, state?.fresh ?? 0]
   const gaps = [...open.values()].flatMap(({ id, run }) => run === undefined ? [Number(id)] : [])
-  const lists = yield* Effect.forEach(workflowIds, (workflowId) =>
-    list(state === undefined ? maxPage : Math.min(maxPage, 2 * fresh + 20), {
-      most: state === undefined ? most : pages.later,
-      floor: Math.min(top, ...gaps.map((id) => id - 1)),
-      after: state === undefined ? now - span : -Infinity,
-      until,
-      workflowId
-    }), { concurrency: 2 })
+  const lists = yield* Effect.forEach(
+    workflowIds,
+    (workflowId) =>
+      list(state === undefined ? maxPage : Math.min(maxPage, 2 * fresh + 20), {
+        most: state === undefined ? most : pages.later,
+        floor: Math.min(top, ...gaps.map((id) => id - 1)),
+        after: state === undefined ? now - span : -Infinity,
+        until,
+        workflowId
+      }),
+    { concurrency: 2 }
+  )
   const rows = lists.flatMap((each) => each.rows)
   const [isAll, isDeep] = [lists.every((each) => each.isAll), lists.every((each) => each.isDeep)]
   const listed = new Map([...running ?? [], ...rows].map((row) => [String(row.id), row]))

@@ -40,9 +40,11 @@ export const origins = (runs: ReadonlyArray<Run>, concurrency = 2) =>
 export const publishedAt = (workflowId: string) =>
   N8nClient.use((n8n) => n8n.getWorkflow(workflowId)).pipe(
     Effect.map((workflow) =>
-      new Map(Publications.of(workflow).flatMap(({ at, event, version }) =>
-        event === "published" && version !== undefined ? [[version, at] as const] : []
-      ))
+      new Map(
+        Publications.of(workflow).flatMap(({ at, event, version }) =>
+          event === "published" && version !== undefined ? [[version, at] as const] : []
+        )
+      )
     ),
     Effect.orElseSucceed((): ReadonlyMap<string, number> => new Map())
   )

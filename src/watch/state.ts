@@ -136,7 +136,10 @@ const load = Effect.gen(function*() {
     onNone: () => "was damaged",
     onSome: ({ format }) => `had the format ${format} of another release`
   })
-  return { state: undefined, setAside: `The state of the watch ${why}: it is kept as '${aside}', and this look learns anew.` }
+  return {
+    state: undefined,
+    setAside: `The state of the watch ${why}: it is kept as '${aside}', and this look learns anew.`
+  }
 })
 
 export const save = Effect.fn("watch.save")(function*(state: State) {

@@ -32,7 +32,9 @@ const duration = (ms: number) => {
     : ms < 2 * day
     ? [ms / hour, "h"]
     : [ms / day, "days"]
-  return `${Math.max(1, Math.round(value * (unit === "s" && value < 10 ? 10 : 1)) / (unit === "s" && value < 10 ? 10 : 1))} ${unit}`
+  return `${
+    Math.max(1, Math.round(value * (unit === "s" && value < 10 ? 10 : 1)) / (unit === "s" && value < 10 ? 10 : 1))
+  } ${unit}`
 }
 
 /** Time without n8n. */
@@ -65,6 +67,8 @@ export interface Facts {
   readonly version?: { readonly id: string; readonly since: number } | undefined
   readonly outages?: ReadonlyArray<Outage> | undefined
   readonly pace?: Pace | undefined
+  /** Whether runs of other workflows started in a span. */
+  readonly ranOthers?: ((from: number, to: number) => boolean) | undefined
 }
 
 const short = (version: string) => version.slice(0, 8)
@@ -91,7 +95,7 @@ const failed = (episode: Failed, facts: Facts) => {
     description && Visible.label(description, maxMessage),
     versionOf(episode, facts),
     called && `the workflow ${called} that it calls failed`,
-    read < count && count > 3 ? `the error of ${read} of them was read` : undefined
+    read < count && count > 3 ? `${read} of ${count} read` : undefined
   ].filter((each) => each !== undefined && each !== "")
   return {
     what: `'${Visible.label(facts.name)}' failed${node === undefined ? "" : ` at '${Visible.label(node, 40)}'`}: ${
@@ -106,18 +110,27 @@ const failed = (episode: Failed, facts: Facts) => {
 const during = (from: number, outages: ReadonlyArray<Outage> = []) =>
   outages.find((outage) => from <= (outage.to ?? Infinity) && from >= (outage.worked ?? outage.from) - 3 * minute)
 
-const missed = ({ count, from, isOver, lastStart, to, unsure = 0 }: Missed, { name, outages }: Facts, id: string) => {
+const missed = (
+  { count, from, isOver, lastStart, to, unsure = 0 }: Missed,
+  { name, outages, ranOthers }: Facts,
+  id: string
+) => {
   const outage = during(from, outages)
+  const isAlone = count > 1 && ranOthers?.(from, to) === true
   return {
     what: `'${Visible.label(name)}' did not start at ${clock(from)}${
       count > 1 ? ` and ${counted(count - 1, "later time")}, until ${clock(to)},` : ""
     } as its schedule says${
-      unsure === 0 ? "" : `; ${counted(unsure, "start")} near the change of clocks ${unsure === 1 ? "is" : "are"} not counted`
+      unsure === 0
+        ? ""
+        : `; ${counted(unsure, "start")} near the change of clocks ${unsure === 1 ? "is" : "are"} not counted`
     }`,
     cause: outage !== undefined
       ? `n8n did not answer from ${clock(outage.from)}${outage.to === undefined ? "" : ` to ${clock(outage.to)}`}`
       : isOver
-      ? "n8n starts it again, and may have been down then"
+      ? `n8n starts it again: ${
+        isAlone ? "it ran others meanwhile, and this one may have been unpublished" : "it may have been down then"
+      }`
       : lastStart === undefined
       ? "no start of its published version was seen"
       : `n8n started it last at ${
@@ -144,20 +157,25 @@ const slow = (episode: Slow, { name, now: time, pace, version }: Facts) => {
   const where = pace?.before === undefined || pace.after === undefined
     ? undefined
     : pace.outside === true
-    ? `the time is outside of its nodes (waiting to start, for a worker, or to be saved): ${duration(pace.before)} before, ${
+    ? `the time is outside of its nodes (loading, waiting, saving): ${duration(pace.before)} before, ${
       duration(pace.after)
     } now`
     : pace.node === undefined
     ? undefined
     : `the time is in '${Visible.label(pace.node, 40)}': ${duration(pace.before)} before, ${duration(pace.after)} now`
-  const change = version !== undefined && version.since <= from && (time - version.since < day || from - version.since < hour)
-    ? `version ${short(version.id)} runs since ${clock(version.since)}`
-    : undefined
+  const change =
+    version !== undefined && version.since <= from && (time - version.since < day || from - version.since < hour)
+      ? `version ${short(version.id)} runs since ${clock(version.since)}`
+      : undefined
   const causes = [where, change].filter((each) => each !== undefined)
   return {
     what: count === 1
       ? `Run ${run} of '${Visible.label(name)}' took ${duration(now)}, usually at most ${duration(p95)}`
-      : `Runs of '${Visible.label(name)}' ${episode.isOver ? `took ${duration(now)} from ${clock(from)} to ${clock(to)}` : `take ${duration(now)} since ${clock(from)}`}, usually ${duration(usual)}`,
+      : `Runs of '${Visible.label(name)}' ${
+        episode.isOver
+          ? `took ${duration(now)} from ${clock(from)} to ${clock(to)}`
+          : `take ${duration(now)} since ${clock(from)}`
+      }, usually ${duration(usual)}`,
     cause: causes.length === 0 ? undefined : causes.join("; "),
     look: { tool: "get_execution", arguments: { id: run, sortBy: "time" } }
   }
@@ -245,8 +263,9 @@ const overlapping = (incidents: ReadonlyArray<Incident>) => {
   for (const each of incidents.toSorted((a, b) => a.at < b.at ? -1 : 1)) {
     const group = groups.at(-1)
     const end = each.until ?? each.at
-    if (group === undefined || Date.parse(each.at) > Date.parse(group.end) + 10 * minute) groups.push({ end, incidents: [each] })
-    else {
+    if (group === undefined || Date.parse(each.at) > Date.parse(group.end) + 10 * minute) {
+      groups.push({ end, incidents: [each] })
+    } else {
       group.incidents.push(each)
       if (end > group.end) group.end = end
     }
@@ -255,13 +274,18 @@ const overlapping = (incidents: ReadonlyArray<Incident>) => {
 }
 
 const workflowsOf = (incidents: ReadonlyArray<Incident>) =>
-  Rows.grouped(incidents, ({ workflowId }) => workflowId).map(({ first: { workflowId = "", workflowName = workflowId } }) => ({
+  Rows.grouped(incidents, ({ workflowId }) => workflowId).map((
+    { first: { workflowId = "", workflowName = workflowId } }
+  ) => ({
     id: workflowId,
     name: workflowName
   }))
 
 /** One incident for those of several workflows at the same time. */
-const together = (incidents: ReadonlyArray<Incident>, words: Pick<Incident, "key" | "what" | "cause" | "look">): Incident => {
+const together = (
+  incidents: ReadonlyArray<Incident>,
+  words: Pick<Incident, "key" | "what" | "cause" | "look">
+): Incident => {
   const ends = incidents.map(({ at, until = at }) => until).toSorted()
   const [at = ""] = incidents.map(({ at }) => at).toSorted()
   const until = ends.at(-1) ?? at
@@ -293,9 +317,9 @@ const missedTogether = (incidents: ReadonlyArray<Incident>): Incident => {
 const crashedTogether = (incidents: ReadonlyArray<Incident>): Incident =>
   together(incidents, {
     key: `crashed:${String(incidents[0]?.look?.arguments["id"])}`,
-    what: `${
-      counted(incidents.reduce((sum, { count }) => sum + count, 0), "run")
-    } ended with n8n itself: ${Rows.names(workflowsOf(incidents).map(({ name }) => name), 10, 30)}`,
+    what: `${counted(incidents.reduce((sum, { count }) => sum + count, 0), "run")} ended with n8n itself: ${
+      Rows.names(workflowsOf(incidents).map(({ name }) => name), 10, 30)
+    }`,
     cause: "n8n was restarted or ran out of memory while they ran",
     look: { tool: "list_executions", arguments: { status: "crashed" } }
   })
@@ -314,8 +338,10 @@ export const gathered = (
   const shared = [
     ...group(({ kind }) => kind === "missed", (all) =>
       all.length >= many.missed &&
-      isQuiet(Math.min(...all.map(({ at }) => Date.parse(at))), Math.min(...all.map(({ at, until = at }) => Date.parse(until))))
-    ).map((all) => ({ all, one: missedTogether(all) })),
+      isQuiet(
+        Math.min(...all.map(({ at }) => Date.parse(at))),
+        Math.min(...all.map(({ at, until = at }) => Date.parse(until)))
+      )).map((all) => ({ all, one: missedTogether(all) })),
     ...group(
       ({ key }) => crashed.has(key),
       (all) => all.reduce((sum, { count }) => sum + count, 0) >= many.crashed

@@ -149,39 +149,44 @@ const callOf = (incidents: ReadonlyArray<Incident>) => {
   return look && Hints.call(look.tool, look.arguments as Hints.Values)
 }
 
-const rowOf = ({ changes, failed, incidents, runs, workflowId }: Health.Row) => ({
-  workflowId,
-  runs: failed === 0 ? String(runs) : `${runs}, ${failed} failed`,
-  ...Object.fromEntries(
-    Rows.grouped(incidents, ({ kind }) => kind).map(({ first, rows }) => [first.kind, rows.map(lineOf).join(" | ")])
-  ),
-  ...changes.length === 0 ? {} : {
-    changes: changes.map(({ at, event, version = "" }) => `${minuteOf(at)} ${event} ${version.slice(0, 8)}`.trimEnd())
-      .join(", ")
-  },
-  ...defined({ look: callOf(incidents) })
-})
+const rowOf = ({ changes, failed, incidents, runs, workflowId }: Health.Row, since: string) => {
+  const near = changes.filter(({ at }) => at >= since)
+  return {
+    workflowId,
+    runs: failed === 0 ? String(runs) : `${runs}, ${failed} failed`,
+    ...Object.fromEntries(
+      Rows.grouped(incidents, ({ kind }) => kind).map(({ first, rows }) => [first.kind, rows.map(lineOf).join(" | ")])
+    ),
+    ...near.length === 0 ? {} : {
+      changes: near.map(({ at, event, version = "" }) => `${minuteOf(at)} ${event} ${version.slice(0, 8)}`.trimEnd())
+        .join(", ")
+    },
+    ...defined({ look: callOf(incidents) })
+  }
+}
 
 const clockOf = ({ ahead, zone, zoneFrom }: Health.Health["clock"]) =>
   `n8n's time zone: ${
-    zone === undefined ? "unknown, no stored run tells it" : `${zone}, by ${zoneFrom === "option" ? "option" : `run ${zoneFrom}`}`
+    zone === undefined
+      ? "unknown, no stored run tells it"
+      : `${zone}, by ${zoneFrom === "option" ? "option" : `run ${zoneFrom}`}`
   }. Its clock ${
     ahead === undefined ? "is right" : `is ${Math.abs(ahead / 1000).toFixed(0)} s ${ahead > 0 ? "ahead" : "behind"}`
   }. Times are UTC.`
 
 const summaryOf = ({ health, url }: Effect.Success<ReturnType<typeof healthSince>>) => {
-  const { clock, failed, healthy, idle, rows, runs, shared, unknown } = health
+  const { clock, failed, healthy, idle, off, rows, runs, shared, since, unknown } = health
   const quiet = counted(sumAll(healthy.map((row) => row.runs)), "run")
   return defined({
     incidents: [
       ...shared.map((incident) => ({ [incident.kind]: lineOf(incident), ...defined({ look: callOf([incident]) }) })),
-      ...rows.filter(({ incidents }) => incidents.length > 0).map(rowOf)
+      ...rows.filter(({ incidents }) => incidents.length > 0).map((row) => rowOf(row, since))
     ],
     unknown: unknown.length === 0 ? undefined : unknown.map((each) => Visible.line(each)),
     notes: [
       `${counted(runs, "run")}, ${failed} failed. Healthy: ${counted(healthy.length, "workflow")} with ${quiet}${
         idle === 0 ? "" : `; ${idle} published without a run`
-      }.`,
+      }${off === 0 ? "" : `; ${off} not judged (watch: off)`}.`,
       clockOf(clock)
     ],
     url
@@ -254,7 +259,7 @@ export const instanceOverview = Tool.make({
     })
   },
   budget: ({ incidents }) => ({
-    tokens: incidents === undefined ? 1_500 : 2_400,
+    tokens: incidents === undefined ? 1_500 : 3_400,
     lists: { failing: 5, "running.newest": 3, packages: 5, incidents: 12, unknown: 3 },
     rooms: {
       tags: 240,
@@ -263,7 +268,7 @@ export const instanceOverview = Tool.make({
       "packages[]": 80,
       ...Object.fromEntries(
         ["failed", "missed", "silent", "slow", "stuck", "empty", "changes"].map((kind) =>
-          [`incidents[].${kind}`, [420, 300, 200, 120]] as const
+          [`incidents[].${kind}`, [420, 340, 280, 220, 160, 110]] as const
         )
       ),
       "unknown[]": 190

@@ -52,8 +52,7 @@ const day = 86_400_000
 const maxCauses = 20
 
 /** Whether the failure of a run is worth a report. */
-export const hasFailed = (run: Run): boolean =>
-  (run.status === "error" || run.status === "crashed") && !isAttended(run)
+export const hasFailed = (run: Run): boolean => (run.status === "error" || run.status === "crashed") && !isAttended(run)
 
 /** Identity of a cause. */
 export const causeOf = (workflowId: string, { failure }: Origin) =>
@@ -128,7 +127,9 @@ export const detect: Detector<Memory> = (before = { causes: [] }, { ended, origi
   // A success since changes whether it is over.
   for (const each of causes) {
     const key = `${each.cause} ${each.from}`
-    if (episodes.has(key) || before.causes.some((former) => former.cause === each.cause && former.since !== each.since)) {
+    if (
+      episodes.has(key) || before.causes.some((former) => former.cause === each.cause && former.since !== each.since)
+    ) {
       episodes.set(key, failedOf(each))
     }
   }

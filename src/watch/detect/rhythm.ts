@@ -4,7 +4,6 @@ import * as Schedules from "../../workflow/Schedules.ts"
 import type { Run } from "../Observation.ts"
 import type { Detector, Silent, Subject } from "./Detector.ts"
 
-
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
@@ -123,14 +122,15 @@ export const detect: Detector<Memory> = (memory, { from, lostBefore = -Infinity,
   }
   for (const run of started) {
     const time = run.startedAt
-    if (!isAutomatic(run) || time < after || time >= to) continue
-    judge(time, true)
+    if (!isAutomatic(run) || time < begin) continue
+    // A run may be seen late, for n8n lists it when it ends.
+    if (time >= after) judge(time, true)
     fill(time + 1)
     const index = Math.floor(time / hour) - first
     const isSame = last !== undefined && Math.floor(last / minute) === Math.floor(time / minute)
     const value = runs[index] ?? -1
     if (value >= 0 && !isSame) runs[index] = value + 1
-    last = time
+    last = Math.max(last ?? time, time)
   }
   judge(to, false)
   const dropped = Math.max(0, runs.length - (weeks + 1) * hoursOfWeek)

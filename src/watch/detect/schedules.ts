@@ -7,7 +7,6 @@ import * as Schedules from "../../workflow/Schedules.ts"
 import type { Run } from "../Observation.ts"
 import type { Detector, Missed, Subject } from "./Detector.ts"
 
-
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
@@ -325,9 +324,8 @@ export const detect: Detector<Memory> = (
     first,
     after,
     to,
-    runs: started.filter((run) => isScheduled(run) && run.startedAt >= after && run.startedAt < to).map((run) =>
-      run.startedAt
-    ),
+    // A run may be seen late, for n8n lists it when it ends.
+    runs: started.filter((run) => isScheduled(run) && run.startedAt >= begin).map(({ startedAt }) => startedAt),
     zone: zone ?? DateTime.zoneMakeNamedUnsafe("UTC"),
     unsure: unsureBy(zone, after - hour, to),
     account
