@@ -33,7 +33,7 @@ export interface Circumstances {
 }
 
 /** Episode of a workflow. */
-export interface Found {
+export interface WorkflowEpisode {
   readonly workflowId: string
   readonly episode: Episode
 }
@@ -76,7 +76,7 @@ export const judge = (
     return [id, { ...rest, ...crashes > 0 ? { crashes } : {}, ...saves ? { saves } : {} }]
   })
   const isDefaultSaved = entries.some(([, entry]) => entry.saves === true && isDefault(savingOf(entry)))
-  const found: Array<Found> = []
+  const episodes: Array<WorkflowEpisode> = []
   const unknown = new Map<string, Array<string>>()
   const workflows = entries.map(([id, entry]): [string, Entry] => {
     const own = { started: started.get(id) ?? [], ended: ended.get(id) ?? [], running: running.get(id) ?? [] }
@@ -99,13 +99,13 @@ export const judge = (
       zone,
       isV1
     })
-    found.push(...judgment.episodes.map((episode) => ({ workflowId: id, episode })))
+    episodes.push(...judgment.episodes.map((episode) => ({ workflowId: id, episode })))
     if (judgment.unknown !== undefined) {
       unknown.set(judgment.unknown, [...unknown.get(judgment.unknown) ?? [], entry.name])
     }
     return [id, { ...entry, memory: judgment.memory, judgedTo: now }]
   })
-  return { workflows: Object.fromEntries(workflows) as Entries, found, unknown }
+  return { workflows: Object.fromEntries(workflows) as Entries, episodes, unknown }
 }
 
 /**
@@ -134,8 +134,11 @@ export const sampled = (
 const hour = 3_600_000
 
 /** Episodes without the failures of callers whose called workflow failed at that time: they are its incidents. */
-export const withoutCallers = (found: ReadonlyArray<Found>, workflows: Entries): ReadonlyArray<Found> =>
-  found.filter(({ episode, workflowId }) => {
+export const withoutCallers = (
+  episodes: ReadonlyArray<WorkflowEpisode>,
+  workflows: Entries
+): ReadonlyArray<WorkflowEpisode> =>
+  episodes.filter(({ episode, workflowId }) => {
     const called = episode.kind === "failed" ? episode.origin.failure.called : undefined
     return called === undefined || called === workflowId ||
       !(workflows[called]?.memory?.failed?.causes ?? []).some(({ from, to }) =>

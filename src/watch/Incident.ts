@@ -1,25 +1,26 @@
 /** Something that went wrong on n8n, as a watch reports it. */
 import * as Schema from "effect/Schema"
 
-const Kind = Schema.Literals([
+/** Kinds of incidents, the most urgent first. */
+export const Kind = Schema.Literals([
+  /** n8n did not answer. */
+  "unreachable",
+  /** A credential no longer signs in. */
+  "credential",
   /** Runs failed for one cause. */
   "failed",
   /** A schedule did not start its workflow. */
   "missed",
+  /** A run does not end. */
+  "stuck",
+  /** A workflow is no longer published. */
+  "unpublished",
   /** A webhook or a polling trigger is silent for longer than usual. */
   "silent",
   /** Runs end without the items that they usually have. */
   "empty",
-  /** A run took far longer than the workflow's other runs. */
-  "slow",
-  /** A run does not end. */
-  "stuck",
-  /** A credential no longer signs in. */
-  "credential",
-  /** A workflow is no longer published. */
-  "unpublished",
-  /** n8n did not answer. */
-  "unreachable"
+  /** Runs took far longer than the workflow's other runs. */
+  "slow"
 ])
 export type Kind = typeof Kind.Type
 
@@ -49,3 +50,7 @@ export const Incident = Schema.Struct({
   )
 })
 export type Incident = typeof Incident.Type
+
+/** Order of incidents, the most urgent first. */
+export const byUrgency = (a: { readonly kind: Kind }, b: { readonly kind: Kind }): number =>
+  Kind.literals.indexOf(a.kind) - Kind.literals.indexOf(b.kind)

@@ -12,16 +12,15 @@ import { defined } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
-import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Traffic from "../n8n/Traffic.ts"
-import { credentials, failures, publications } from "./detect/index.ts"
+import { credentials, publications } from "./detect/index.ts"
+import { gather, type Gathered } from "./gather.ts"
 import * as History from "./History.ts"
 import type { Incident } from "./Incident.ts"
-import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
 import * as Rules from "./Rules.ts"
-import { claim, type Entry, format, release, save, type State } from "./state.ts"
+import { claim, format, release, save, type State } from "./state.ts"
 import * as tell from "./tell.ts"
 
 export type { Incident } from "./Incident.ts"
@@ -59,8 +58,8 @@ export interface Report {
   readonly slot: number
 }
 
-/** Maximum number of requests of a poll, and of the first one, which reads back, and of runs whose data a poll reads. */
-const most = { first: 200, later: 8, samples: 3 }
+/** Maximum number of requests of a poll, and of the first one, which reads back. */
+const most = { first: 200, later: 8 }
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -74,15 +73,19 @@ const slow = 5_000
 const maxOutbox = 200
 
 /** Incident, and its last occurrence. */
-interface Seen {
-  readonly incident: Incident
+interface Seen<A> {
+  readonly incident: A
   readonly last: number
 }
 
 /** Separates new incidents from known ones, and adds all to the record. */
-const newOnes = (reported: State["reported"], seen: ReadonlyArray<Seen>, now: number) => {
+const newOnes = <A extends { readonly key: string }>(
+  reported: State["reported"],
+  seen: ReadonlyArray<Seen<A>>,
+  now: number
+) => {
   const record = new Map(Object.entries(reported).filter(([, last]) => now - last < 2 * day))
-  const fresh: Array<Incident> = []
+  const fresh: Array<A> = []
   for (const { incident, last } of seen) {
     const before = record.get(incident.key)
     if (before === undefined || last - before >= day) fresh.push(incident)
@@ -90,13 +93,6 @@ const newOnes = (reported: State["reported"], seen: ReadonlyArray<Seen>, now: nu
   }
   return { fresh, reported: Object.fromEntries(record) }
 }
-
-/** n8n's release, since 1.x counts the units of schedules differently. */
-const releaseOf = Effect.fnUntraced(function*(state: State | undefined, now: number) {
-  if (state !== undefined && now - state.release.at < day) return state.release
-  const release = yield* N8nClient.use((n8n) => n8n.release)
-  return { at: now, isV1: isV1(release) }
-})
 
 /** Sentences that are new, and the record with them. */
 const newNotes = (notes: State["notes"], sentences: ReadonlyMap<string, string>, now: number) => ({
@@ -115,12 +111,9 @@ const unusedRules = (rules: Rules.Rules | undefined, { list, workflows }: Pick<S
     )
     : []
 
-const ruledOf = (workflows: State["workflows"], rules: Rules.Rules | undefined) =>
-  Object.entries(workflows).map(([id, entry]) => ({ id, entry, ...Rules.of({ id, ...entry }, rules) }))
-
 /** Sentences about tags that mean nothing, silence that cannot be seen, and schedules that cannot be judged. */
 const unclear = (
-  ruled: ReturnType<typeof ruledOf>,
+  ruled: Gathered["ruled"],
   schedules: ReadonlyMap<string, ReadonlyArray<string>>
 ): ReadonlyArray<readonly [key: string, sentence: string]> => [
   ...ruled.flatMap(({ entry: { name }, id, mistakes }) =>
@@ -149,165 +142,103 @@ const unclear = (
   )
 ]
 
-/** Maximum number of failed runs in the queue, in total and of one workflow, and of runs of workflows not yet listed. */
-const maxWaiting = { all: 1_000, one: 50, unlisted: 5_000 }
-
-const byId = (runs: ReadonlyArray<Run>) => [...new Map(runs.map((run) => [run.id, run])).values()]
-
-/** Failed runs to read now, and those that wait for a later poll. */
-const choose = (
-  failed: ReadonlyArray<Run>,
-  most: number,
-  hasWaited: (run: Run) => boolean
-) => {
-  const crashed = failed.filter(({ status }) => status === "crashed")
-  // While n8n starts, it marks the runs that it lost one by one: others may follow.
-  const awaited = crashed.length > 1 ? [] : crashed.filter((run) => !hasWaited(run))
-  const groups = [
-    ...Map.groupBy(failed.filter((run) => !awaited.includes(run)), ({ workflowId }) => workflowId).values()
-  ]
-  const now = groups.slice(0, most)
-  // The newest of each workflow first, which stands for those of its workflow that are not read.
-  const ranked = [...now.flatMap((all) => all.at(-1) ?? []), ...now.flatMap((all) => all.slice(0, -1))]
-  return {
-    chosen: ranked.slice(0, most),
-    judged: now.flat(),
-    waiting: [...awaited, ...groups.slice(most).flatMap((all) => all.slice(-maxWaiting.one))].slice(0, maxWaiting.all)
-  }
+/** Keys of episodes that are new. */
+const freshOf = (reported: State["reported"], episodes: ReadonlyArray<History.WorkflowEpisode>, now: number) => {
+  const seen = episodes.map((each) => ({ incident: { key: tell.keyOf(each) }, last: each.episode.to }))
+  return new Set(newOnes(reported, seen, now).fresh.map(({ key }) => key))
 }
 
-/** Looks at n8n, and returns the next state with the incidents. */
-const look = Effect.fnUntraced(function*(
-  state: State | undefined,
-  { every, rules, slot, traffic, zone }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
+const versionOf = ({ episode }: History.WorkflowEpisode) =>
+  episode.kind === "failed"
+    ? episode.origin.isCrash ? undefined : episode.origin.version
+    : episode.kind === "empty"
+    ? episode.version
+    : undefined
+
+/** Incidents of episodes; for new ones, n8n is asked when it published the version, once a workflow. */
+const describe = Effect.fnUntraced(function*(
+  episodes: ReadonlyArray<History.WorkflowEpisode>,
+  workflows: State["workflows"],
+  { fresh, left, now, outage }: {
+    readonly fresh: ReadonlySet<string>
+    readonly left: number
+    readonly now: number
+    readonly outage: State["outage"]
+  }
 ) {
-  const now = yield* Clock.currentTimeMillis
-  const count = Math.floor(slot / every)
-  let runs: observe.Runs = yield* observe.executions(state, { count, until: now + every / 2 })
-  const n8n = yield* releaseOf(state, now)
-  const isNeeded = [...runs.started, ...state?.unlisted ?? []].some(({ workflowId }) =>
-    state?.workflows[workflowId] === undefined
-  )
-  const { gone, list, workflows: listed } = yield* observe.workflows(state, {
-    every,
-    isNeeded,
-    left: Traffic.left(traffic)
-  })
-  // Runs of workflows that are newer than the list wait for the next one.
-  const isListed = ({ workflowId }: Run) => Object.hasOwn(listed, workflowId)
-  const isAwaited = (run: Run) => !isListed(run) && (list.cursor !== undefined || run.startedAt > list.at - every)
-  const former = (state?.unlisted ?? []).filter(isListed)
-  const unlisted = byId([...state?.unlisted ?? [], ...runs.started, ...runs.ended]).filter(isAwaited)
-    .slice(-maxWaiting.unlisted)
-  const ended = byId([...former.filter(({ stoppedAt }) => stoppedAt !== undefined), ...runs.ended])
-  const ruled = ruledOf({ ...state?.workflows, ...listed }, rules)
-  const off = new Set(ruled.flatMap(({ id, isOff }) => isOff ? [id] : []))
-  const queue = byId([...state?.unread ?? [], ...ended.filter(failures.hasFailed)]).filter((run) =>
-    isListed(run) && !off.has(run.workflowId)
-  )
-  const { chosen, judged, waiting } = choose(
-    state === undefined ? [] : queue,
-    Math.min(most.samples, Traffic.left(traffic)),
-    ({ id }) => state?.unread.some((run) => run.id === id) ?? false
-  )
-  const origins = yield* reading.origins(chosen)
-  const unread = judged.filter((run) =>
-    !judged.some(({ id, workflowId }) => workflowId === run.workflowId && origins.has(id))
-  )
-  const readings = yield* Effect.forEach(
-    (state === undefined ? [] : History.sampled(listed, { ...runs, ended }, now))
-      .slice(0, Math.max(0, Math.min(most.samples, Traffic.left(traffic) - 3))),
-    reading.sample
-  )
-  const later = readings.flatMap(({ after, run: { workflowId } }): ReadonlyArray<readonly [string, Entry]> => {
-    const entry = listed[workflowId]
-    return after === undefined || entry === undefined ? [] : [[workflowId, { ...entry, sampleAfter: after }]]
-  })
-  const known = { ...listed, ...Object.fromEntries(later) }
-  const held = new Set([...waiting, ...unread].map(({ id }) => id))
-  const fed = byId([...judged, ...ended]).filter(({ id }) => !held.has(id))
-  const observed = (): History.Observed => ({
-    ...runs,
-    started: byId([...former, ...runs.started]),
-    ended: fed,
-    samples: new Map(
-      readings.flatMap(({ run: { id }, sample }) => sample === undefined ? [] : [[id, sample] as const])
-    ),
-    origins: failures.assumed(fed, origins)
-  })
-  const circumstances: History.Circumstances = {
-    now,
-    seenFrom: runs.next.seenFrom,
-    zone,
-    isV1: n8n.isV1,
-    silentOf: (workflow) => Rules.of(workflow, rules).silent
-  }
-  let judgment = History.judge(known, observed(), circumstances)
-  // A missing execution may be running: running ones are listed separately.
-  const isMissing = judgment.found.some(({ episode: { isOver, kind } }) =>
-    !isOver && (kind === "missed" || kind === "silent")
-  )
-  if (state !== undefined && isMissing && !runs.hasRunning && Traffic.left(traffic) > 0) {
-    const { next, running, started } = yield* observe.running(runs)
-    runs = { ...runs, next, running, started: [...runs.started, ...started] }
-    judgment = History.judge(known, observed(), circumstances)
-  }
-  const { found, unknown: schedules, workflows } = judgment
-  const outage = state?.outage && { ...state.outage, until: state.outage.until ?? now }
-  const isOpen = ({ episode: { isOver, kind, to } }: History.Found) =>
-    kind === "failed" || kind === "missed" || kind === "stuck" || !isOver || to >= (state?.polledAt ?? now)
-  const told = History.withoutCallers(found.filter((each) => !off.has(each.workflowId) && isOpen(each)), workflows)
-  const freshKeys = new Set(
-    newOnes(
-      state?.reported ?? {},
-      told.map((each) => ({ incident: { key: tell.keyOf(each) } as Incident, last: each.episode.to })),
-      now
-    )
-      .fresh.map(({ key }) => key)
-  )
-  const isFresh = (each: History.Found) => state !== undefined && freshKeys.has(tell.keyOf(each))
-  const changed = [
-    ...new Set(
-      told.filter(isFresh).flatMap(({ episode, workflowId }) =>
-        (episode.kind === "failed"
-            ? !episode.origin.isCrash && episode.origin.version
-            : episode.kind === "empty" && episode.version)
-          ? [workflowId]
-          : []
-      )
-    )
-  ].slice(0, Math.max(0, Traffic.left(traffic)))
+  const changed = episodes.filter((each) => fresh.has(tell.keyOf(each)) && versionOf(each) !== undefined)
+  const ids = [...new Set(changed.map(({ workflowId }) => workflowId))].slice(0, Math.max(0, left))
   const published = new Map(
-    yield* Effect.forEach(changed, (id) => Effect.map(reading.publishedAt(id), (times) => [id, times] as const), {
+    yield* Effect.forEach(ids, (id) => Effect.map(reading.publishedAt(id), (times) => [id, times] as const), {
       concurrency: 2
     })
   )
-  const incidents = told.map((each): Seen => {
-    const entry = workflows[each.workflowId]
+  return episodes.map((each): Seen<Incident> => {
+    const { changedAt, name = each.workflowId, version } = workflows[each.workflowId] ?? {}
     const incident = tell.incident(each, {
       now,
-      name: entry?.name ?? each.workflowId,
+      name,
       publishedAt: (version) => published.get(each.workflowId)?.get(version),
-      version: entry?.version === undefined || entry.changedAt === undefined
-        ? undefined
-        : { id: entry.version, since: entry.changedAt },
+      version: version === undefined || changedAt === undefined ? undefined : { id: version, since: changedAt },
       outages: outage === undefined ? [] : [{ from: outage.since, to: outage.until, worked: outage.worked }]
     })
     return { incident, last: each.episode.to }
   })
+})
+
+/** Looks at n8n, and returns the next state with the incidents. */
+const look = Effect.fnUntraced(function*(
+  state: State | undefined,
+  { rules, traffic, zone, ...options }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
+) {
+  const now = yield* Clock.currentTimeMillis
+  const { gone, known, list, observed, off, release, ruled, unlisted, unread, ...read } = yield* gather(state, {
+    ...options,
+    rules,
+    traffic
+  })
+  const circumstances: History.Circumstances = {
+    now,
+    seenFrom: read.runs.next.seenFrom,
+    zone,
+    isV1: release.isV1,
+    silentOf: (workflow) => Rules.of(workflow, rules).silent
+  }
+  let { runs } = read
+  let judgment = History.judge(known, observed, circumstances)
+  // A missing execution may be running: running ones are listed separately.
+  const isMissing = judgment.episodes.some(({ episode: { isOver, kind } }) =>
+    !isOver && (kind === "missed" || kind === "silent")
+  )
+  if (state !== undefined && isMissing && !runs.hasRunning && Traffic.left(traffic) > 0) {
+    const more = yield* observe.running(runs)
+    runs = { ...runs, next: more.next }
+    const started = [...observed.started, ...more.started]
+    judgment = History.judge(known, { ...observed, started, running: more.running }, circumstances)
+  }
+  const { unknown: schedules, workflows } = judgment
+  const outage = state?.outage && { ...state.outage, until: state.outage.until ?? now }
+  const isRecent = ({ episode: { isOver, kind, to } }: History.WorkflowEpisode) =>
+    !isOver || kind === "failed" || kind === "missed" || kind === "stuck" || to >= (state?.polledAt ?? now)
+  const episodes = History.withoutCallers(
+    judgment.episodes.filter((each) => !off.has(each.workflowId) && isRecent(each)),
+    workflows
+  )
+  const fresh = state === undefined ? new Set<string>() : freshOf(state.reported, episodes, now)
+  const incidents = yield* describe(episodes, workflows, { fresh, left: Traffic.left(traffic), now, outage })
   if (state === undefined) {
     const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows })), now)
     const times = { since: now, polledAt: now, ...runs.next }
     const { reported } = newOnes({}, incidents, now)
     const nothing = { unread: [], unlisted, credentials: {}, outbox: [] }
-    const next: State = { format, ...times, ...nothing, reported, workflows, list, release: n8n, notes }
+    const next: State = { format, ...times, ...nothing, reported, workflows, list, release, notes }
     return { next, fresh: [], unknown }
   }
   const tests = yield* credentials.detect(state.credentials, workflows, {
     left: Traffic.left(traffic),
-    refused: told.flatMap(({ episode, workflowId }) =>
-      episode.kind === "failed" && freshKeys.has(`failed:${episode.cause}`) && reading.isRefused(episode.origin)
-        ? [workflowId]
+    refused: episodes.flatMap((each) =>
+      each.episode.kind === "failed" && fresh.has(tell.keyOf(each)) && reading.isRefused(each.episode.origin)
+        ? [each.workflowId]
         : []
     ),
     since: state.since
@@ -316,11 +247,7 @@ const look = Effect.fnUntraced(function*(
     ...publications.detect(state.workflows, workflows, { gone: gone.map(([id]) => id), now, outageEnd: outage?.until }),
     ...tests.incidents
   ].filter(({ workflowId }) => workflowId === undefined || !off.has(workflowId))
-  const { fresh, reported } = newOnes(
-    state.reported,
-    [...incidents, ...others.map((incident) => ({ incident, last: now }))],
-    now
-  )
+  const record = newOnes(state.reported, [...incidents, ...others.map((incident) => ({ incident, last: now }))], now)
   const sentences = new Map([
     ...unclear(ruled, schedules),
     ...unusedRules(rules, { list, workflows: { ...state.workflows, ...workflows } }),
@@ -339,19 +266,16 @@ const look = Effect.fnUntraced(function*(
     ...state,
     polledAt: now,
     ...runs.next,
-    unread: [...waiting, ...unread],
+    unread,
     unlisted,
     workflows,
     list,
-    reported,
+    reported: record.reported,
     credentials: tests.credentials,
-    release: n8n,
+    release,
     notes
   }
-  const crashed = new Set(
-    told.flatMap((each) => each.episode.kind === "failed" && each.episode.origin.isCrash ? [tell.keyOf(each)] : [])
-  )
-  return { next, fresh: tell.gathered(fresh, crashed), unknown }
+  return { next, fresh: tell.gathered(record.fresh, tell.crashesOf(episodes)), unknown }
 })
 
 /** Incident of an n8n that does not answer, at the second poll in a row. */

@@ -10,7 +10,7 @@ import { N8nClient } from "../n8n/N8nClient.ts"
 import type { Origin, Sample } from "./detect/index.ts"
 import type { Run } from "./Observation.ts"
 
-/** Maximum length of a message that is kept. */
+/** Maximum length of a message. */
 const maxText = 400
 
 const clean = (text: string) => redactText(text).slice(0, maxText)

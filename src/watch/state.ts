@@ -122,7 +122,7 @@ interface Loaded {
   readonly setAside?: string
 }
 
-/** Reads the state. One that is damaged or of another format is kept under another name, and the watch learns anew. */
+/** Reads the state. One that is damaged or of another format gets another name, and the watch learns again. */
 const load = Effect.gen(function*() {
   const own = yield* documents
   const packed = yield* own.read(name)
@@ -138,7 +138,7 @@ const load = Effect.gen(function*() {
   })
   return {
     state: undefined,
-    setAside: `The state of the watch ${why}: it is kept as '${aside}', and this look learns anew.`
+    setAside: `The state of the watch ${why}: it is now '${aside}', and this look learns again.`
   }
 })
 

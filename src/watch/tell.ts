@@ -4,7 +4,7 @@ import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import type { Empty, Episode, Failed, Missed, Silent, Slow, Stuck } from "./detect/Detector.ts"
-import type { Found } from "./History.ts"
+import type { WorkflowEpisode } from "./History.ts"
 import type { Incident } from "./Incident.ts"
 
 const second = 1000
@@ -46,7 +46,7 @@ export interface Outage {
   readonly worked?: number | undefined
 }
 
-/** Where the additional time of slow runs goes. */
+/** Place of the additional time of slow runs. */
 export interface Pace {
   /** Node that explains it. */
   readonly node?: string
@@ -220,7 +220,7 @@ const words = (episode: Episode, facts: Facts, id: string) => {
 }
 
 /** Key of an episode's cause: the same for a later episode of it, but for silence, emptiness and a run that is stuck. */
-export const keyOf = ({ episode, workflowId }: Found): string => {
+export const keyOf = ({ episode, workflowId }: WorkflowEpisode): string => {
   switch (episode.kind) {
     case "failed":
       return `failed:${episode.cause}`
@@ -236,12 +236,12 @@ export const keyOf = ({ episode, workflowId }: Found): string => {
 }
 
 /** Incident of an episode. */
-export const incident = (found: Found, facts: Facts): Incident => {
-  const { episode, workflowId } = found
+export const incident = (own: WorkflowEpisode, facts: Facts): Incident => {
+  const { episode, workflowId } = own
   const { cause, look, what } = words(episode, facts, workflowId)
   return {
     kind: episode.kind,
-    key: keyOf(found),
+    key: keyOf(own),
     workflowId,
     workflowName: facts.name,
     at: iso(episode.from),
@@ -253,6 +253,12 @@ export const incident = (found: Found, facts: Facts): Incident => {
     look
   }
 }
+
+/** Keys of the episodes of runs that ended with n8n itself. */
+export const crashesOf = (episodes: ReadonlyArray<WorkflowEpisode>): ReadonlySet<string> =>
+  new Set(
+    episodes.flatMap((each) => each.episode.kind === "failed" && each.episode.origin.isCrash ? [keyOf(each)] : [])
+  )
 
 /** Number of workflows with missed schedules, and of crashed runs, from which they share one incident. */
 const many = { missed: 3, crashed: 2 }

@@ -3,7 +3,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Health from "../../watch/Health.ts"
-import type { Incident, Kind } from "../../watch/Incident.ts"
+import { byUrgency, type Incident, type Kind } from "../../watch/Incident.ts"
 import * as Layout from "./Layout.ts"
 import * as WatchReport from "./WatchReport.ts"
 
@@ -92,7 +92,7 @@ const cellOf = ({ dates }: Column, days: ReadonlyArray<Health.Day>): Cell => {
   return {
     runs: own.reduce((sum, { runs }) => sum + runs, 0),
     failed: own.reduce((sum, { failed }) => sum + failed, 0),
-    kinds: kinds.toSorted(WatchReport.byUrgency).map(({ count, kind }) => [kind, count])
+    kinds: kinds.toSorted(byUrgency).map(({ count, kind }) => [kind, count])
   }
 }
 
@@ -177,7 +177,7 @@ export const legend = ({ rows }: Grid): ReadonlyArray<readonly [mark: string, me
   const cells = rows.flatMap((row) => row.cells)
   const kinds = [...new Set(cells.flatMap((cell) => cell.kinds.map(([kind]) => kind)))]
   return [
-    ...kinds.map((kind) => ({ kind })).toSorted(WatchReport.byUrgency).map(({ kind }) =>
+    ...kinds.map((kind) => ({ kind })).toSorted(byUrgency).map(({ kind }) =>
       [WatchReport.kinds[kind].mark, kind, kind] as const
     ),
     ...(cells.some(({ kinds }) => kinds.length > 1) ? [[signs.several, "and other kinds"] as const] : []),
@@ -251,7 +251,7 @@ const eventOf = ({ at, event, version }: Health.Change, zone: string) =>
 /** Incidents, at most the most urgent ones, and changes of a row, in the order of their times. */
 export const history = ({ changes, incidents }: GridRow, zone: string, most = Infinity) =>
   [
-    ...incidents.toSorted(WatchReport.byUrgency).slice(0, most)
+    ...incidents.toSorted(byUrgency).slice(0, most)
       .map((incident) => ({ at: incident.at, incident, change: "" })),
     ...changes.slice(-most).map((change) => ({ at: change.at, incident: undefined, change: eventOf(change, zone) }))
   ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))

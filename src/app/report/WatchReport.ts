@@ -4,7 +4,7 @@ import * as Redact from "../../base/Redact.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as TokenBound from "../../base/TokenBound.ts"
 import * as Visible from "../../base/Visible.ts"
-import type * as Incident from "../../watch/Incident.ts"
+import * as Incident from "../../watch/Incident.ts"
 import * as Layout from "./Layout.ts"
 
 export interface Context {
@@ -27,7 +27,7 @@ const maxNames = 10
 
 const [red, yellow] = [31, 33] as const
 
-/** Mark and colour of each kind, the most urgent first: red for failures and standstills, yellow for doubtful incidents. */
+/** Mark and colour of each kind: red for failures and standstills, yellow for doubtful incidents. */
 export const kinds: { readonly [K in Incident.Kind]: { readonly mark: string; readonly colour: 31 | 33 } } = {
   unreachable: { mark: "!", colour: red },
   credential: { mark: "K", colour: red },
@@ -39,12 +39,6 @@ export const kinds: { readonly [K in Incident.Kind]: { readonly mark: string; re
   empty: { mark: "∅", colour: yellow },
   slow: { mark: "»", colour: yellow }
 }
-
-const ranks = Object.keys(kinds)
-
-/** Order of incidents, the most urgent first. */
-export const byUrgency = (a: { readonly kind: string }, b: { readonly kind: string }): number =>
-  ranks.indexOf(a.kind) - ranks.indexOf(b.kind)
 
 const flags: { readonly [argument: string]: string } = {
   workflowId: "--workflow",
@@ -187,7 +181,7 @@ export const message = (incidents: ReadonlyArray<Incident.Incident>, host: strin
   const head = `n8n at ${Visible.label(host)}: ${counted(incidents.length, "new incident")} (times in ${
     zoneName(at, context.zone)
   })`
-  const all = incidents.toSorted(byUrgency)
+  const all = incidents.toSorted(Incident.byUrgency)
   const texts = lengths.map((length) => {
     const paragraphs = all.map((incident) => {
       const { command, subject, text, time } = parts(incident, context, length)
