@@ -5,6 +5,7 @@ import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Traffic from "../n8n/Traffic.ts"
+import * as Schedules from "../workflow/Schedules.ts"
 import * as Changes from "./Changes.ts"
 import { failures } from "./detect/index.ts"
 import { byUrgency, type Incident, Kind } from "./Incident.ts"
@@ -159,10 +160,10 @@ const incidentsOf = ({ entries, episodes, now, paces, publications, runs }: past
   })
 
 /** Sentences about what n8n does not reveal, or was not read. */
-const unknownOf = ({ circumstances: { seenFrom }, entries, isUnsampled, observed, since, unknown }: past.Past) => {
+const unknownOf = ({ circumstances: { isV1, seenFrom }, entries, isLate, observed, since, unknown }: past.Past) => {
   const unread = observed.ended.filter((run) => failures.hasFailed(run) && !observed.origins.has(run.id)).length
-  const newer = Object.values(entries).flatMap(({ isPublished, name, savedAt = 0 }) =>
-    isPublished && savedAt > since ? [name] : []
+  const newer = Object.values(entries).flatMap(({ isPublished, name, nodes, savedAt = 0 }) =>
+    isPublished && savedAt > since && nodes.some((node) => Schedules.ofNode(node, { isV1 }) !== undefined) ? [name] : []
   )
   return [
     ...seenFrom > since
@@ -173,7 +174,7 @@ const unknownOf = ({ circumstances: { seenFrom }, entries, isUnsampled, observed
       ]
       : [],
     ...unread > 0 ? [`Why ${counted(unread, "run")} failed: not all failed runs were read.`] : [],
-    ...isUnsampled ? ["Whether runs were empty: none could be read in time."] : [],
+    ...isLate ? ["Whether all runs had items: not all that were chosen could be read in time."] : [],
     ...newer.length > 0
       ? [
         `Whether ${counted(newer.length, "workflow")} started as scheduled before the present version (${

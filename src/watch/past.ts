@@ -126,7 +126,7 @@ const lists = Effect.fnUntraced(function*({ since, workflows: only, zone: named 
     observe.executions(undefined, {
       until: now + time.list,
       most: most.pages,
-      span: now - since + Math.max(usualSpan, now - since),
+      span: now - since + usualSpan,
       workflowIds: only
     }),
     observe.workflows(undefined, { every: 1, isNeeded: true, left: most.requests }),
@@ -182,14 +182,14 @@ const details = Effect.fnUntraced(function*({ entries, runs, since }: Effect.Suc
       return origin === undefined ? [] : [[failures.causeOf(run.workflowId, origin), run.startedAt] as const]
     })
   )
-  return { observed, earlier, isUnsampled: samples.size === 0 && usable.length > 0 }
+  return { observed, earlier, isLate: (yield* Clock.currentTimeMillis) > until }
 })
 
 /** Reads a span of the past and judges it: episodes with the changes and the paces around them. */
 export const read = Effect.fn("past.read")(function*(options: Options) {
   const listed = yield* lists(options)
   const { circumstances, entries, since } = listed
-  const { earlier, isUnsampled, observed } = yield* details(listed)
+  const { earlier, isLate, observed } = yield* details(listed)
   const isOwn = ({ episode: { isOver, kind, to } }: History.WorkflowEpisode) =>
     to >= since || !isOver && kind !== "failed"
   // The list says when a version was saved, not when it was published.
@@ -225,7 +225,7 @@ export const read = Effect.fn("past.read")(function*(options: Options) {
       (episode) => Effect.map(Pace.of([episode.former], [episode.run]), (pace) => [episode, pace] as const)
     )
   )
-  return { ...listed, observed, isUnsampled, episodes: own, unknown, changes, publications, paces }
+  return { ...listed, observed, isLate, episodes: own, unknown, changes, publications, paces }
 })
 
 export type Past = Effect.Success<ReturnType<typeof read>>

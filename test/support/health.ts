@@ -146,6 +146,7 @@ export const week = (span = 7): Health => {
     rows,
     healthy,
     idle: 3,
+    off: 0,
     unknown: [
       "Successful runs of 'Newsletter' are not saved (its setting 'Save successful production executions'), so that it cannot be said whether it was silent"
     ],

@@ -96,6 +96,7 @@ const healthWith = (...rows: ReadonlyArray<Pick<Row, "incidents">>): Health => (
   })),
   healthy: [],
   idle: 0,
+  off: 0,
   unknown: [],
   requests: 0
 })

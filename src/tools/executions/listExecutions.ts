@@ -184,7 +184,7 @@ export const listExecutions = Tool.make({
     ...Selection.parameters,
     groupBy: parameters.optional(
       Schema.Literals(Triage.groupings),
-      "workflow: counts; failure: by error; node: time, items, bytes, tokens; version: failures."
+      "failure: by error; node: time, items, bytes, tokens."
     ),
     limit: parameters.optionalInt(
       "limit",

@@ -197,16 +197,16 @@ const summaryOf = ({ health, url }: Effect.Success<ReturnType<typeof healthSince
 export const instanceOverview = Tool.make({
   name: "instance_overview",
   title: "Instance overview",
-  searchHint: "n8n version, health, what is running now, failure rates, community nodes, scopes of the key",
-  description:
-    "Is this n8n healthy? Version, workflows, packages, failures. With since: what failed, did not start, slowed, came back empty.",
+  searchHint:
+    "n8n version, health of the last week: failed, missed, slow, empty runs; what is running now, failure rates, community nodes, scopes of the key",
+  description: "Is this n8n healthy? Version, failures; with since, all that went wrong.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
   partialScopes: { "communityPackage:list": "packages" },
   input: Schema.Struct({
-    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days of failures."),
-    since: Selection.time("since", "Judge runs since (7d or ISO time)."),
-    workflows: Schema.optionalKey(Schema.Array(Schema.String.pipe(Links.workflowId)))
+    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days."),
+    since: Selection.time("since", "7d or ISO time."),
+    workflows: Schema.optionalKey(Schema.Array(Schema.String.pipe(Links.workflowId)).annotate({ description: "Ids." }))
   }),
   output: Output,
   handler: ({ days, since, workflows }): Effect.Effect<Result, Errors.N8nError, N8nClient | Executions> =>
@@ -259,7 +259,7 @@ export const instanceOverview = Tool.make({
     })
   },
   budget: ({ incidents }) => ({
-    tokens: incidents === undefined ? 1_500 : 3_400,
+    tokens: incidents === undefined ? 1_500 : 3_050,
     lists: { failing: 5, "running.newest": 3, packages: 5, incidents: 12, unknown: 3 },
     rooms: {
       tags: 240,
@@ -277,8 +277,8 @@ export const instanceOverview = Tool.make({
   message: (data, { since = "" }) => ({
     en: data.incidents !== undefined ?
       `${
-        counted(marksIn(data).find(({ path }) => path === "incidents")?.total ?? data.incidents.length, "incident")
-      } since ${since.slice(0, 16)}` :
+        counted(marksIn(data).find(({ path }) => path === "incidents")?.total ?? data.incidents.length, "workflow")
+      } with incidents since ${since.slice(0, 16)}` :
       `n8n ${data.version ?? "of an unknown version"}: ${
         counted(data.workflows?.published ?? 0, "published workflow")
       }, ${

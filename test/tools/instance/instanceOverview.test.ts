@@ -142,42 +142,47 @@ describe("instance_overview", () => {
       assert.strictEqual((yield* overview({})).failing?.length, 300)
     }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))
 
-  it.effect("answers with what went wrong since a time, each with the call that looks into it", () =>
+  it.effect("answers with the workflows with which something went wrong since a time, each with the call that looks into it", () =>
     Effect.gen(function*() {
       const { incidents, notes, unknown, url, ...more } = yield* overview({ since: at(6) })
       assert.deepStrictEqual(more, {})
       assert.isString(url)
-      assert.strictEqual(notes?.[0], "2 failed; a later time has fewer.")
+      assert.deepStrictEqual(notes, [
+        "5 runs, 2 failed. Healthy: 2 workflows with 2 runs.",
+        "n8n's time zone: unknown, no stored run tells it. Its clock is right. Times are UTC."
+      ])
       assert.isUndefined(unknown)
-      const failed = (id: number, status: string, hoursAgo: number) => ({
-        at: `${at(hoursAgo).slice(0, 16)}Z`,
-        what: `'Invoices' failed: n8n recorded no error (status ${status})`,
-        look: `get_execution(id: '${id}')`
-      })
-      const cause = "n8n was restarted or ran out of memory while it ran"
-      assert.deepStrictEqual(incidents, [{ ...failed(5, "crashed", 4), cause }, failed(4, "error", 5)])
+      const failed = (status: string, hoursAgo: number, more = "") =>
+        `1×, ${at(hoursAgo).slice(0, 16)}Z, goes on: 'Invoices' failed: n8n recorded no error (status ${status})${more}`
+      assert.deepStrictEqual(incidents, [{
+        workflowId: "b",
+        runs: "2, 2 failed",
+        failed: `${failed("error", 5)} | ${
+          failed("crashed", 4, "; n8n was restarted or ran out of memory while it ran")
+        }`,
+        look: "get_execution(id: '4')"
+      }])
     }).pipe(Effect.provide(FakeN8n.layer(seed))))
 
-  it.effect("is at most 800 tokens since a time too", () =>
+  it.effect("judges only the workflows that are named", () =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(now)
-      const answer = yield* tools.instanceOverview.run({ since: at(24 * 90) })
-      assert.isAtMost(countTokens(JSON.stringify(answer)), 800)
-      assert.strictEqual((answer.data as { incidents: ReadonlyArray<unknown> }).incidents.length, 7)
-    }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))
+      const { incidents, notes } = yield* overview({ since: "6h", workflows: ["a"] })
+      assert.deepStrictEqual(incidents, [])
+      assert.match(notes?.[0] ?? "", /^\d runs?, 0 failed\. Healthy: 1 workflow/)
+    }).pipe(Effect.provide(FakeN8n.layer(seed))))
 
-  it.effect("names those that do not fit, and refuses a time to come", () =>
+  it.effect("is at most 1,500 tokens, names how many did not fit, and refuses times to come and long past", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(now)
-      const { data, message } = yield* tools.instanceOverview.run({ since: at(24 * 90) })
-      const { _truncated: { total }, notes: [tally = ""] } = data as {
-        readonly _truncated: { readonly total: number }
-        readonly notes: ReadonlyArray<string>
-      }
-      assert.isAbove(total, 7)
-      assert.include(message, `${total} incidents since ${at(24 * 90).slice(0, 16)}`)
-      assert.match(tally, /^(?:\d+ (?:failed|missed|slow|stuck)(?:, )?)+; a later time has fewer\.$/)
-      const error = yield* Effect.flip(overview({ since: at(-1) }))
-      assert.include(error.message, `since is in the future: the time is ${at(0).slice(0, 16)}Z`)
+      const { data, message } = yield* tools.instanceOverview.run({ since: "30d" })
+      assert.isAtMost(countTokens(JSON.stringify(data)), 1_500)
+      const { _truncated: { total } } = data as { readonly _truncated: { readonly total: number } }
+      assert.isAbove(total, 200)
+      assert.include(message, `${total} workflows with incidents since ${at(24 * 30).slice(0, 16)}`)
+      assert.include(
+        (yield* Effect.flip(overview({ since: at(-1) }))).message,
+        `since is in the future: the time is ${at(0).slice(0, 16)}Z`
+      )
+      assert.include((yield* Effect.flip(overview({ since: "90d" }))).message, "since is more than 31 days ago")
     }).pipe(Effect.provide([FakeN8n.layer(worst), Executions.layer()])))
 })
