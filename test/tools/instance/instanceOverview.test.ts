@@ -54,8 +54,9 @@ const seed = {
   }]
 }
 
-const overview = (input: { readonly days?: number; readonly since?: string } = {}) =>
-  Effect.andThen(TestClock.setTime(now), tools.instanceOverview.call(input)).pipe(Effect.provide(Executions.layer()))
+const overview = (
+  input: { readonly days?: number; readonly since?: string; readonly workflows?: ReadonlyArray<string> } = {}
+) => Effect.andThen(TestClock.setTime(now), tools.instanceOverview.call(input)).pipe(Effect.provide(Executions.layer()))
 
 describe("instance_overview", () => {
   it.effect("lists what exists, what runs and what fails", () =>
@@ -156,7 +157,7 @@ describe("instance_overview", () => {
         `1×, ${at(hoursAgo).slice(0, 16)}Z, goes on: 'Invoices' failed: n8n recorded no error (status ${status})${more}`
       assert.deepStrictEqual(incidents, [{
         workflowId: "b",
-        runs: "2, 2 failed",
+        runs: "3, 2 failed",
         failed: `${failed("error", 5)} | ${
           failed("crashed", 4, "; n8n was restarted or ran out of memory while it ran")
         }`,
