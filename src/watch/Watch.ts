@@ -28,7 +28,7 @@ export type { Incident } from "./Incident.ts"
 export interface Options {
   /** Milliseconds between two polls; watchers of one state use the same. */
   readonly every: number
-  /** IANA name of n8n's own time zone, which its API does not report. */
+  /** IANA name of n8n's own time zone; by default, as runs of Schedule Triggers show it. */
   readonly zone?: string | undefined
   /** Thresholds by the id or name of a workflow, beside those in tags. */
   readonly rules?: Rules.Rules | undefined
@@ -189,18 +189,19 @@ const describe = Effect.fnUntraced(function*(
 /** Looks at n8n, and returns the next state with the incidents. */
 const look = Effect.fnUntraced(function*(
   state: State | undefined,
-  { rules, traffic, zone, ...options }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
+  { rules, traffic, zone: named, ...options }: Options & { readonly slot: number; readonly traffic: Traffic.Traffic }
 ) {
   const now = yield* Clock.currentTimeMillis
-  const { gone, known, list, observed, off, release, ruled, unlisted, unread, ...read } = yield* gather(state, {
+  const { gone, known, list, observed, off, release, ruled, unlisted, unread, zone, ...read } = yield* gather(state, {
     ...options,
     rules,
-    traffic
+    traffic,
+    zone: named
   })
   const circumstances: History.Circumstances = {
     now,
     seenFrom: read.runs.next.seenFrom,
-    zone,
+    zone: named ?? zone?.name,
     isV1: release.isV1,
     silentOf: (workflow) => Rules.of(workflow, rules).silent
   }
@@ -230,7 +231,7 @@ const look = Effect.fnUntraced(function*(
     const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows })), now)
     const times = { since: now, polledAt: now, ...runs.next }
     const { reported } = newOnes({}, incidents, now)
-    const nothing = { unread: [], unlisted, credentials: {}, outbox: [] }
+    const nothing = { unread: [], unlisted, credentials: {}, outbox: [], ...defined({ zone }) }
     const next: State = { format, ...times, ...nothing, reported, workflows, list, release, notes }
     return { next, fresh: [], unknown }
   }
@@ -273,6 +274,7 @@ const look = Effect.fnUntraced(function*(
     reported: record.reported,
     credentials: tests.credentials,
     release,
+    ...defined({ zone }),
     notes
   }
   return { next, fresh: tell.gathered(record.fresh, tell.crashesOf(episodes)), unknown }

@@ -1,10 +1,12 @@
 /** Readings of a poll: runs, workflows, and why runs failed and what they ended with, as far as its requests allow. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { defined } from "../base/Json.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Traffic from "../n8n/Traffic.ts"
 import { failures } from "./detect/index.ts"
 import * as History from "./History.ts"
+import * as InstanceClock from "./InstanceClock.ts"
 import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
@@ -25,6 +27,21 @@ const releaseOf = Effect.fnUntraced(function*(state: State | undefined, now: num
 
 const ruledOf = (workflows: State["workflows"], rules: Rules.Rules | undefined) =>
   Object.entries(workflows).map(([id, entry]) => ({ id, entry, ...Rules.of({ id, ...entry }, rules) }))
+
+/** n8n's own time zone, as runs of Schedule Triggers show it: known for a day, else asked for once an hour. */
+const zoneOf = Effect.fnUntraced(function*(
+  state: State | undefined,
+  workflows: State["workflows"],
+  { ended, left, now }: { readonly ended: ReadonlyArray<Run>; readonly left: number; readonly now: number }
+) {
+  const { at, name } = state?.zone ?? { at: -Infinity }
+  const isDue = now - at >= (name === undefined ? day / 24 : day) && left > 5 &&
+    ended.some(({ mode, workflowId }) => mode === "trigger" && Object.hasOwn(workflows, workflowId))
+  if (!isDue) return state?.zone
+  const published = Object.entries(workflows).map(([id, entry]) => ({ id, ...entry }))
+  const source = yield* InstanceClock.zone(published, ended)
+  return { at: now, ...defined({ name: source?.zone ?? name }) }
+})
 
 /** Maximum number of failed runs in the queue, in total and of one workflow, and of runs of workflows not yet listed. */
 const maxWaiting = { all: 1_000, one: 50, unlisted: 5_000 }
@@ -56,11 +73,12 @@ const choose = (
 /** Reads what happened since the last poll; failures first, then item counts with the requests that are left. */
 export const gather = Effect.fn("watch.gather")(function*(
   state: State | undefined,
-  { every, rules, slot, traffic }: {
+  { every, rules, slot, traffic, zone: named }: {
     readonly every: number
     readonly rules?: Rules.Rules | undefined
     readonly slot: number
     readonly traffic: Traffic.Traffic
+    readonly zone?: string | undefined
   }
 ) {
   const now = yield* Clock.currentTimeMillis
@@ -99,6 +117,9 @@ export const gather = Effect.fn("watch.gather")(function*(
     const entry = workflows[workflowId]
     return after === undefined || entry === undefined ? [] : [[workflowId, { ...entry, sampleAfter: after }]]
   })
+  const zone = named !== undefined
+    ? undefined
+    : yield* zoneOf(state, workflows, { ended: runs.ended, left: Traffic.left(traffic), now })
   const waitingIds = new Set(unread.map(({ id }) => id))
   const complete = byId([...judged, ...ended]).filter(({ id }) => !waitingIds.has(id))
   const observed: History.Observed = {
@@ -113,6 +134,7 @@ export const gather = Effect.fn("watch.gather")(function*(
   return {
     runs,
     release,
+    zone,
     gone,
     list,
     known: { ...workflows, ...Object.fromEntries(later) },

@@ -99,6 +99,8 @@ export const State = Schema.Struct({
   /** Tests of credentials, by id. */
   credentials: Schema.Record(Schema.String, credentials.Tested),
   release: Schema.Struct({ at: Schema.Finite, isV1: Schema.Boolean }),
+  /** n8n's own time zone, and when its runs were last asked for it. */
+  zone: Schema.optionalKey(Schema.Struct({ at: Schema.Finite, name: Schema.optionalKey(Schema.String) })),
   outbox: Schema.Array(Schema.Struct({ slot: Schema.Finite, incident: Incident })),
   /** Times at which notes about unknown facts were reported. */
   notes: Schema.Record(Schema.String, Schema.Finite)

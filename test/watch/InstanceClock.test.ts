@@ -1,10 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
 import type { Obj } from "../../src/base/Json.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as InstanceClock from "../../src/watch/InstanceClock.ts"
 import { node } from "../support/workflows.ts"
-import { cron, hour, iso, layer, published } from "./simulation.ts"
+import { cron, day, hour, iso, layer, minute, poll, published } from "./simulation.ts"
 
 const now = Date.parse("2026-03-02T12:00:00Z")
 const runOf = (id: string, workflowId: string, at: number, mode = "trigger") => ({
@@ -93,4 +94,21 @@ it.effect("a run that n8n has pruned names nothing, and one of another workflow 
       [runOf("10", "own", now), runOf("11", "own", now), runOf("12", "own", now), runOf("9", "other", now - hour)]
     )
     assert.deepStrictEqual(found, { zone: "Asia/Kathmandu", run: "9" })
+  }))
+
+it.effect("a watch that is not given n8n's zone judges by the one that a run names", () =>
+  Effect.gen(function*() {
+    const daily = published("daily", cron("0 9 * * *"))
+    const nine = Date.parse("2026-03-02T00:00:00Z")
+    const stop = { mode: "trigger", stoppedAt: iso(nine + 3_000) }
+    const run = { ...stored("1", daily, nine + 2_000, zoneOf("Asia/Tokyo (UTC+09:00)")), ...stop }
+    const looks = Effect.gen(function*() {
+      yield* TestClock.setTime(now)
+      yield* poll({ zone: undefined })
+      yield* TestClock.setTime(nine + day + 5 * minute)
+      return (yield* poll({ zone: undefined })).incidents
+    })
+    const [incident, ...others] = yield* Effect.provide(looks, layer({ workflows: [daily], executions: [run] }))
+    assert.deepStrictEqual(others, [])
+    assert.deepInclude(incident, { kind: "missed", at: iso(nine + day) })
   }))
