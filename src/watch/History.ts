@@ -1,24 +1,15 @@
 /** Histories of an n8n's workflows, judged by all detectors from what was observed of them. Pure. */
 import { defined, obj } from "../base/Json.ts"
-import { emptiness, type Episode, judge as judgeOne, type Origin, type Sample, type Subject } from "./detect/index.ts"
+import { emptiness, type Episode, judge as judgeOne, type Span, type Subject } from "./detect/index.ts"
 import type { Run } from "./Observation.ts"
 import type { Entry, State } from "./state.ts"
 
 type Entries = State["workflows"]
 
 /** Part of the history of all workflows. */
-export interface Observed {
-  /** Runs that were seen for the first time, ended or not. */
-  readonly started: ReadonlyArray<Run>
-  readonly ended: ReadonlyArray<Run>
-  readonly running: ReadonlyArray<Run>
-  /** Ids of runs that have waited. */
-  readonly waited: ReadonlySet<string>
-  readonly samples: ReadonlyMap<string, Sample>
-  readonly origins: ReadonlyMap<string, Origin>
-  /** Time before which there were too many runs to read all of them. */
-  readonly lostBefore?: number | undefined
-}
+export interface Observed
+  extends Pick<Span, "started" | "ended" | "running" | "waited" | "samples" | "origins" | "lostBefore">
+{}
 
 export interface Circumstances {
   /** Time since which all saved runs were seen. */
@@ -91,11 +82,8 @@ export const judge = (
       workflow,
       from: Math.max(seenFrom, entry.judgedTo ?? seenFrom),
       to: now,
-      ...defined({ lostBefore: observed.lostBefore }),
+      ...observed,
       ...own,
-      waited: observed.waited,
-      samples: observed.samples,
-      origins: observed.origins,
       zone,
       isV1
     })

@@ -16,9 +16,3 @@ export type Run = typeof Run.Type
 
 /** Whether a person is watching the run. */
 export const isAttended = ({ mode }: Run): boolean => mode === "manual" || mode === "retry" || mode === "evaluation"
-
-/** Span of time, from `from` (inclusive) to `to` (exclusive), of which a watch has seen all saved runs. */
-export interface Seen {
-  readonly from: number
-  readonly to: number
-}
