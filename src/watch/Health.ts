@@ -160,8 +160,9 @@ const incidentsOf = ({ entries, episodes, now, paces, publications, runs }: past
   })
 
 /** Sentences about what n8n does not reveal, or was not read. */
-const unknownOf = ({ circumstances: { isV1, seenFrom }, entries, isLate, observed, since, unknown }: past.Past) => {
-  const unread = observed.ended.filter((run) => failures.hasFailed(run) && !observed.origins.has(run.id)).length
+const unknownOf = (
+  { circumstances: { isV1, seenFrom }, entries, isLate, since, unknown, unread, unsampled }: past.Past
+) => {
   const newer = Object.values(entries).flatMap(({ isPublished, name, nodes, savedAt = 0 }) =>
     isPublished && savedAt > since && nodes.some((node) => Schedules.ofNode(node, { isV1 }) !== undefined) ? [name] : []
   )
@@ -175,6 +176,9 @@ const unknownOf = ({ circumstances: { isV1, seenFrom }, entries, isLate, observe
       : [],
     ...unread > 0 ? [`Why ${counted(unread, "run")} failed: not all failed runs were read.`] : [],
     ...isLate ? ["Whether all runs had items: not all that were chosen could be read in time."] : [],
+    ...unsampled > 0
+      ? [`Whether runs of ${counted(unsampled, "workflow")} had items: only those of the others were read.`]
+      : [],
     ...newer.length > 0
       ? [
         `Whether ${counted(newer.length, "workflow")} started as scheduled before the present version (${

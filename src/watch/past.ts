@@ -6,7 +6,7 @@ import type * as Publications from "../n8n/model/Publications.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Schedules from "../workflow/Schedules.ts"
 import * as Changes from "./Changes.ts"
-import { failures, type Sample } from "./detect/index.ts"
+import { failures, type Origin, type Sample } from "./detect/index.ts"
 import type { Change, Options } from "./Health.ts"
 import * as History from "./History.ts"
 import * as InstanceClock from "./InstanceClock.ts"
@@ -23,14 +23,14 @@ const day = 86_400_000
 /** Span before the judged one that shows what is usual. */
 const usualSpan = 10 * day
 
-/** Maximum numbers of requests, pages of executions, failed runs to read, workflows with changes, and slow episodes. */
-export const most = { requests: 1_500, pages: 60, origins: 150, changes: 20, paces: 10, concurrency: 4 }
+/** Maximum numbers of requests, pages of executions, failed and successful runs to read, workflows with changes, and slow episodes. */
+export const most = { requests: 1_500, pages: 60, origins: 300, samples: 700, changes: 20, paces: 10, concurrency: 4 }
 
 /** Milliseconds for the list of executions, and for the runs whose data are read. */
 const time = { list: 12_000, read: 8_000 }
 
-/** Maximum number of failed runs of a workflow that are read, and of its runs whose items are counted. */
-const perWorkflow = { origins: 8, samples: 40, spread: 12 }
+/** Maximum number of failed runs of a workflow that are read, and of its runs whose items are counted, and the least. */
+const perWorkflow = { origins: 8, samples: 40, spread: 12, least: 8 }
 
 /** Elements of a list in equal distances, with the first and the last. */
 const spread = <A>(list: ReadonlyArray<A>, count: number): ReadonlyArray<A> =>
@@ -49,12 +49,12 @@ const suspects = (ended: ReadonlyArray<Run>, since: number) => {
       ? { earlier: [], own: [] }
       : { earlier: all.slice(Math.max(0, first - 1), first), own: all.slice(first) }
   })
-  const each = Math.max(2, Math.min(perWorkflow.origins, Math.floor(most.origins / Math.max(1, groups.length))))
+  const each = Math.max(1, Math.min(perWorkflow.origins, Math.floor(most.origins / Math.max(1, groups.length))))
   return groups.flatMap(({ earlier, own }) => [...spread(own, each), ...earlier]).slice(0, most.origins)
 }
 
 /** Counts the items of a workflow's runs: of all, or of some and of those between a full and an empty one. */
-const samplesOf = Effect.fnUntraced(function*(runs: ReadonlyArray<Run>, until: number) {
+const samplesOf = Effect.fnUntraced(function*(runs: ReadonlyArray<Run>, count: number, until: number) {
   const samples = new Map<string, Sample>()
   let isLarge = false
   const read = (own: ReadonlyArray<Run>) =>
@@ -65,7 +65,7 @@ const samplesOf = Effect.fnUntraced(function*(runs: ReadonlyArray<Run>, until: n
         isLarge = after !== undefined
         if (sample !== undefined) samples.set(run.id, sample)
       }), { concurrency: 2 })
-  yield* read(spread(runs, runs.length <= perWorkflow.samples ? runs.length : perWorkflow.spread))
+  yield* read(spread(runs, runs.length <= count ? runs.length : Math.min(count, perWorkflow.spread)))
   const isFull = (run: Run | undefined) => (samples.get(run?.id ?? "")?.items ?? 0) > 0
   for (let step = 0; step < perWorkflow.spread; step++) {
     const known = runs.flatMap(({ id }, index) => samples.has(id) ? [index] : [])
@@ -152,6 +152,12 @@ const lists = Effect.fnUntraced(function*({ since, workflows: only, zone: named 
   return { now, since, runs, off, entries, source, circumstances }
 })
 
+const unreadOrigin = (status: string): Origin => ({
+  failure: { message: "its error was not read" },
+  isCrash: status === "crashed",
+  isAssumed: true
+})
+
 /** Reasons of failed runs, and item counts of others. */
 const details = Effect.fnUntraced(function*({ entries, runs, since }: Effect.Success<ReturnType<typeof lists>>) {
   const until = (yield* Clock.currentTimeMillis) + time.read
@@ -162,19 +168,23 @@ const details = Effect.fnUntraced(function*({ entries, runs, since }: Effect.Suc
   const usable = groupsOf(
     ended.filter((run) => run.status === "success" && !isAttended(run) && !runs.waited.has(run.id))
   )
-    .filter((all) => all.some(({ startedAt }) => startedAt >= since))
+    .filter((all) => all.some(({ startedAt }) => startedAt >= since)).toSorted((a, b) => b.length - a.length)
+  const each = Math.max(perWorkflow.least, Math.min(perWorkflow.samples, Math.floor(most.samples / usable.length)))
+  const sampled = usable.slice(0, Math.ceil(most.samples / each))
   const samples = new Map(
-    (yield* Effect.forEach(usable, (all) => samplesOf(all, until), { concurrency: most.concurrency }))
+    (yield* Effect.forEach(sampled, (all) => samplesOf(all, each, until), { concurrency: most.concurrency }))
       .flatMap((all) => [...all])
   )
   // Failures before the span were not read, but for the last one of each workflow.
   const judgedRuns = ended.filter((run) => run.startedAt >= since || !failures.hasFailed(run))
+  const known = failures.assumed(judgedRuns, origins)
+  const unread = judgedRuns.filter((run) => failures.hasFailed(run) && !known.has(run.id))
   const observed: History.Observed = {
     ...runs,
     started: runs.started.filter(isKnown),
     ended: judgedRuns,
     samples,
-    origins: failures.assumed(judgedRuns, origins)
+    origins: new Map([...known, ...unread.map(({ id, status }) => [id, unreadOrigin(status)] as const)])
   }
   const earlier = new Map(
     chosen.flatMap((run) => {
@@ -182,14 +192,15 @@ const details = Effect.fnUntraced(function*({ entries, runs, since }: Effect.Suc
       return origin === undefined ? [] : [[failures.causeOf(run.workflowId, origin), run.startedAt] as const]
     })
   )
-  return { observed, earlier, isLate: (yield* Clock.currentTimeMillis) > until }
+  const isLate = (yield* Clock.currentTimeMillis) > until
+  return { observed, earlier, isLate, unread: unread.length, unsampled: usable.length - sampled.length }
 })
 
 /** Reads a span of the past and judges it: episodes with the changes and the paces around them. */
 export const read = Effect.fn("past.read")(function*(options: Options) {
   const listed = yield* lists(options)
   const { circumstances, entries, since } = listed
-  const { earlier, isLate, observed } = yield* details(listed)
+  const { earlier, observed, ...gaps } = yield* details(listed)
   const isOwn = ({ episode: { isOver, kind, to } }: History.WorkflowEpisode) =>
     to >= since || !isOver && kind !== "failed"
   // The list says when a version was saved, not when it was published.
@@ -225,7 +236,7 @@ export const read = Effect.fn("past.read")(function*(options: Options) {
       (episode) => Effect.map(Pace.of([episode.former], [episode.run]), (pace) => [episode, pace] as const)
     )
   )
-  return { ...listed, observed, isLate, episodes: own, unknown, changes, publications, paces }
+  return { ...listed, observed, ...gaps, episodes: own, unknown, changes, publications, paces }
 })
 
 export type Past = Effect.Success<ReturnType<typeof read>>
