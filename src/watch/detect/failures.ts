@@ -86,6 +86,13 @@ const goesOn = ({ since, to }: Episode, run: Run) => run.startedAt - to < (since
 export const detect: Detector<Memory> = (before = { causes: [] }, { ended, origins, workflow }) => {
   let { causes, worked } = before
   const episodes = new Map<string, Failed>()
+  /** Reports what is known of an episode if it went on, or if successes since then may have ended it. */
+  const report = (each: Episode) => {
+    const key = `${each.cause} ${each.from}`
+    const isSame = ({ cause, from, since }: Episode) =>
+      cause === each.cause && from === each.from && since === each.since
+    if (episodes.has(key) || !before.causes.some(isSame)) episodes.set(key, failedOf(each))
+  }
   for (const run of ended) {
     if (run.status === "success" && !isAttended(run)) {
       worked = run.startedAt
@@ -113,7 +120,6 @@ export const detect: Detector<Memory> = (before = { causes: [] }, { ended, origi
       }
       : {
         ...former,
-        from: Math.min(former.from, run.startedAt),
         to: Math.max(former.to, run.startedAt),
         count: former.count + 1,
         read: former.read + read,
@@ -121,17 +127,12 @@ export const detect: Detector<Memory> = (before = { causes: [] }, { ended, origi
         since: 0,
         between: Math.max(former.between, former.since)
       }
-    causes = [next, ...causes.filter((each) => each.cause !== cause)].slice(0, maxCauses)
+    if (former === undefined && earlier !== undefined) report(earlier)
+    const rest = causes.filter((each) => each.cause !== cause)
+    for (const each of rest.slice(maxCauses - 1)) report(each)
+    causes = [next, ...rest.slice(0, maxCauses - 1)]
     episodes.set(`${cause} ${next.from}`, failedOf(next))
   }
-  // A success since changes whether it is over.
-  for (const each of causes) {
-    const key = `${each.cause} ${each.from}`
-    if (
-      episodes.has(key) || before.causes.some((former) => former.cause === each.cause && former.since !== each.since)
-    ) {
-      episodes.set(key, failedOf(each))
-    }
-  }
+  for (const each of causes) report(each)
   return { memory: { ...defined({ worked }), causes }, episodes: [...episodes.values()] }
 }
