@@ -152,7 +152,7 @@ export const detect: Detector<Memory> = (before = nothing, { ended, running, to,
     if (candidates.length === 0) return
     const { p95, stuck: patience } = limitsOf(memory)
     for (const run of candidates) {
-      if (Math.min(at, endOf(run, to)) - run.startedAt > patience && !stuck.has(run.id)) {
+      if (endOf(run, to) >= at && at - run.startedAt > patience && !stuck.has(run.id)) {
         stuck.set(run.id, memory.usual.length < enough.several ? 0 : p95)
       }
     }
