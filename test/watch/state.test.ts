@@ -35,7 +35,7 @@ const state = Effect.gen(function*() {
   const name = "state.json.gz"
   return {
     read: Effect.map(own.read(name), (bytes) => bytes && gunzipSync(bytes).toString()),
-    bytes: own.read(name),
+    aside: own.read("state.aside.json.gz"),
     write: (bytes: Uint8Array) => own.write(name, bytes)
   }
 })
@@ -103,24 +103,33 @@ withLayer(platform)("the state of a watch", (it) => {
           assert.deepStrictEqual(found, ["1", "0", "0", "1"])
         })))
 
-      it.effect("is left alone when it is damaged or of another version", () =>
+      it.effect("is set aside when it is damaged or of another format, and the look learns from the past", () =>
         inDocuments(Effect.gen(function*() {
           yield* TestClock.setTime(start)
           yield* Watch.settle(yield* poll, true)
-          const { bytes, read, write } = yield* state
-          const text = yield* read
+          const { aside, read, write } = yield* state
+          const text = (yield* read) ?? ""
           for (
             const [foreign, reason] of [
-              [gzipSync(text?.replace("\"format\":1", "\"format\":2") ?? ""), /has the format 2 of another version/],
-              [gzipSync("{"), /is damaged/],
-              [new TextEncoder().encode("no gzip"), /is damaged/],
-              [gzipSync(text?.replace("\"top\"", "\"bottom\"") ?? ""), /is damaged/]
+              [gzipSync(text.replace("\"format\":2", "\"format\":1")), /had the format 1 of another release/],
+              [gzipSync("{"), /was damaged/],
+              [new TextEncoder().encode("no gzip"), /was damaged/],
+              [gzipSync(text.replace("\"top\"", "\"bottom\"")), /had the format 2|was damaged/]
             ] as const
           ) {
             yield* write(foreign)
-            const error = yield* Effect.flip(next)
-            assert.match(error.message, reason)
-            assert.deepStrictEqual(Buffer.from((yield* bytes) ?? []), Buffer.from(foreign))
+            yield* fail("refused before")
+            const first = yield* next
+            assert.deepStrictEqual([first.isFirst, whats(first)], [true, []])
+            assert.lengthOf(first.unknown, 1)
+            assert.match(first.unknown[0] ?? "", reason)
+            assert.match(first.unknown[0] ?? "", /'state\.aside\.json\.gz'/)
+            yield* Watch.settle(first, true)
+            assert.deepStrictEqual(Buffer.from((yield* aside) ?? []), Buffer.from(foreign))
+            yield* fail(`refused ${reason.source}`)
+            const second = yield* next
+            assert.deepStrictEqual([second.isFirst, second.unknown, second.incidents.length], [false, [], 1])
+            yield* Watch.settle(second, true)
           }
         })))
     })

@@ -33,11 +33,16 @@ describe("workflows that are no longer published", () => {
     assert.deepStrictEqual(causes(["a"], {}, now - 16 * minute), [[what, 1, "not by crashes or a restart of n8n, "]])
   })
 
-  it("are one incident from four on", () => {
+  it("are one incident from four on, which names ten of them in its text and all in its list", () => {
     assert.lengthOf(causes(["a", "b", "c"], {}), 3)
     assert.deepStrictEqual(causes(["a", "b", "c", "d"], {}), [
-      ["4 workflows are no longer published: 'a', 'b', 'c' and 1 more", 4, "not by crashes or a restart of n8n, "]
+      ["4 workflows are no longer published: 'a', 'b', 'c', 'd'", 4, "not by crashes or a restart of n8n, "]
     ])
+    const names = Array.from({ length: 12 }, (_, index) => `w${index}`)
+    const [incident, ...more] = detect(all(names), {}, { gone: names, now, outageEnd: undefined })
+    assert.deepStrictEqual(more, [])
+    assert.match(incident?.what ?? "", /^12 workflows are no longer published: 'w0', .*'w9' and 2 more$/)
+    assert.deepStrictEqual(incident?.workflows, names.map((name) => ({ id: name, name })))
   })
 
   it("were published before", () => {
