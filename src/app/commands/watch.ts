@@ -4,7 +4,6 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Rules from "../../watch/Rules.ts"
@@ -55,17 +54,6 @@ const printAll = (lines: ReadonlyArray<string>) =>
 const endInTime = Effect.sync(() => {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => setTimeout(() => process.exit(0), 900).unref())
 })
-
-/** Fails for errors that no later poll can change: a missing or wrong address or key. */
-const checkAccess = N8nClient.use((n8n) => n8n.listWorkflows({ archived: false, limit: 1 })).pipe(
-  Effect.catchTag(
-    "ApiError",
-    (error) =>
-      [401, 403].includes(Errors.statusOf(error) ?? 0) || error.reason._tag === "Unreadable"
-        ? Effect.fail(error)
-        : Effect.void
-  )
-)
 
 interface Sent {
   readonly lines: (incidents: Watch.Report["incidents"]) => ReadonlyArray<string>
@@ -124,7 +112,6 @@ export const watch = command(
     const watching: Watch.Options = { every: every * 1_000, zone, isOnce: once, rules }
 
     yield* Effect.gen(function*() {
-      yield* checkAccess
       const { instance } = yield* N8nClient
       const { host } = new URL(instance.url)
       const deliver = deliverer({
@@ -140,9 +127,12 @@ export const watch = command(
       if (!once && process.stderr.isTTY === true) {
         yield* warn(`Watching n8n at ${host}, every ${every} s; Ctrl+C ends it`)
       }
+      let hasLooked = false
       let reason: string | undefined
       const poll = Effect.gen(function*() {
         const { failure, report } = yield* Watching.round(watching, deliver)
+        if (report.denied !== undefined && !hasLooked) return yield* Effect.fail(report.denied)
+        hasLooked ||= !report.isSkipped
         const why = failure === undefined
           ? report.fault === undefined ? undefined : `n8n could not be checked: ${report.fault}`
           : `not delivered: ${failure}`
