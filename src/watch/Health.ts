@@ -143,7 +143,7 @@ const byWorst = (a: Row, b: Row) => {
 }
 
 /** Incidents of the episodes, each of a workflow. */
-const incidentsOf = ({ entries, episodes, now, paces, publications, runs }: past.Past) =>
+const incidentsOf = ({ circumstances, entries, episodes, now, paces, publications, runs }: past.Past) =>
   episodes.map((each) => {
     const { episode, workflowId } = each
     const published = (publications.get(workflowId) ?? []).filter(({ event }) => event === "published")
@@ -152,6 +152,7 @@ const incidentsOf = ({ entries, episodes, now, paces, publications, runs }: past
       now,
       name: entries[workflowId]?.name ?? workflowId,
       publishedAt: (version) => published.find((event) => event.version === version)?.at,
+      savedAt: circumstances.isV1 ? entries[workflowId]?.savedAt : undefined,
       version: live?.version === undefined ? undefined : { id: live.version, since: live.at },
       ranOthers: (from, to) =>
         runs.started.some((run) => run.workflowId !== workflowId && run.startedAt > from && run.startedAt < to),

@@ -159,8 +159,9 @@ const versionOf = ({ episode }: History.WorkflowEpisode) =>
 const describe = Effect.fnUntraced(function*(
   episodes: ReadonlyArray<History.WorkflowEpisode>,
   workflows: State["workflows"],
-  { fresh, left, now, outage }: {
+  { fresh, isV1, left, now, outage }: {
     readonly fresh: ReadonlySet<string>
+    readonly isV1: boolean
     readonly left: number
     readonly now: number
     readonly outage: State["outage"]
@@ -174,11 +175,12 @@ const describe = Effect.fnUntraced(function*(
     })
   )
   return episodes.map((each): Seen<Incident> => {
-    const { changedAt, name = each.workflowId, version } = workflows[each.workflowId] ?? {}
+    const { changedAt, name = each.workflowId, savedAt, version } = workflows[each.workflowId] ?? {}
     const incident = tell.incident(each, {
       now,
       name,
       publishedAt: (version) => published.get(each.workflowId)?.get(version),
+      savedAt: isV1 ? savedAt : undefined,
       version: version === undefined || changedAt === undefined ? undefined : { id: version, since: changedAt },
       outages: outage === undefined ? [] : [{ from: outage.since, to: outage.until, worked: outage.worked }]
     })
@@ -226,7 +228,8 @@ const look = Effect.fnUntraced(function*(
     workflows
   )
   const fresh = state === undefined ? new Set<string>() : freshOf(state.reported, episodes, now)
-  const incidents = yield* describe(episodes, workflows, { fresh, left: Traffic.left(traffic), now, outage })
+  const { isV1 } = release
+  const incidents = yield* describe(episodes, workflows, { fresh, isV1, left: Traffic.left(traffic), now, outage })
   if (state === undefined) {
     const { notes, unknown } = newNotes({}, new Map(unusedRules(rules, { list, workflows })), now)
     const times = { since: now, polledAt: now, ...runs.next }

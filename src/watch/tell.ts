@@ -65,6 +65,8 @@ export interface Facts {
   readonly publishedAt?: ((version: string) => number | undefined) | undefined
   /** Live version, and when it was first seen to be live. */
   readonly version?: { readonly id: string; readonly since: number } | undefined
+  /** Last save, where runs do not tell their versions. */
+  readonly savedAt?: number | undefined
   readonly outages?: ReadonlyArray<Outage> | undefined
   readonly pace?: Pace | undefined
   /** Whether runs of other workflows started in a span. */
@@ -189,14 +191,17 @@ const stuck = ({ from, isOver, p95, run, to }: Stuck, { name }: Facts) => ({
   look: { tool: "get_execution", arguments: { id: run } }
 })
 
-const empty = ({ from, isOver, run, to, usual, version }: Empty, { name, publishedAt }: Facts) => {
+const empty = ({ from, isOver, run, to, usual, version }: Empty, { name, publishedAt, savedAt = 0 }: Facts) => {
   const published = version === undefined ? undefined : publishedAt?.(version)
+  const isChanged = savedAt > from - 7 * day
   return {
     what: `Runs of '${Visible.label(name)}' ${
       isOver ? `ended without items from ${clock(from)} to ${clock(to)}` : `end without items since ${clock(from)}`
     }; usually with ${usual}`,
     cause: version === undefined
-      ? "the workflow has not changed: its source may be empty"
+      ? isChanged
+        ? `the workflow was last saved at ${clock(savedAt)}`
+        : "the workflow has not changed: its source may be empty"
       : `since version ${short(version)}${published === undefined ? "" : `, published at ${clock(published)}`}`,
     look: { tool: "get_execution", arguments: { id: run } }
   }

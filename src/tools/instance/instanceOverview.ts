@@ -184,9 +184,9 @@ const summaryOf = ({ health, url }: Effect.Success<ReturnType<typeof healthSince
     ],
     unknown: unknown.length === 0 ? undefined : unknown.map((each) => Visible.line(each)),
     notes: [
-      `${counted(runs, "run")}, ${failed} failed. Healthy: ${counted(healthy.length, "workflow")} with ${quiet}${
-        idle === 0 ? "" : `; ${idle} published without a run`
-      }${off === 0 ? "" : `; ${off} not judged (watch: off)`}.`,
+      `${counted(runs, "run")}, ${failed} failed. Healthy: ${
+        healthy.length === 0 ? "none" : `${counted(healthy.length, "workflow")} with ${quiet}`
+      }${idle === 0 ? "" : `; ${idle} published without a run`}${off === 0 ? "" : `; ${off} not judged (watch: off)`}.`,
       clockOf(clock)
     ],
     url

@@ -1,15 +1,23 @@
 /** A week with planted incidents in the database of a real n8n, as its API returns it. */
 import { assert, type Vitest } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import type * as Services from "../../../src/app/Services.ts"
 import { Executions } from "../../../src/executions/Executions.ts"
 import * as Profile from "../../../src/executions/Profile.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Traffic from "../../../src/n8n/Traffic.ts"
+import * as tools from "../../../src/tools/index.ts"
 import * as Changes from "../../../src/watch/Changes.ts"
+import { failures } from "../../../src/watch/detect/index.ts"
+import * as Health from "../../../src/watch/Health.ts"
+import * as History from "../../../src/watch/History.ts"
 import * as InstanceClock from "../../../src/watch/InstanceClock.ts"
+import * as observe from "../../../src/watch/observe.ts"
 import * as Pace from "../../../src/watch/Pace.ts"
+import * as reading from "../../../src/watch/reading.ts"
 import * as week from "../../watch/week.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
@@ -66,6 +74,9 @@ export const seed = Effect.fnUntraced(function*(world: week.Week) {
       const times = { 1: world.publishedAt, 2: plan.changedAt ?? world.publishedAt }
       sqlite.prepare("UPDATE workflow_entity SET createdAt = ?, updatedAt = ? WHERE id = ?")
         .run(sqlTime(times[1]), sqlTime(times[2]), id)
+      // n8n 1 also dates the version that runs by its history.
+      sqlite.prepare("UPDATE workflow_history SET createdAt = ?, updatedAt = ? WHERE workflowId = ?")
+        .run(sqlTime(times[2]), sqlTime(times[2]), id)
       for (const version of [1, 2] as const) {
         const versionId = versions[version]
         if (versionId === undefined) continue
@@ -109,10 +120,56 @@ export const seed = Effect.fnUntraced(function*(world: week.Week) {
   })
 })
 
+const hour = 3_600_000
+
+/** Last states of the episodes of a week's stored runs, judged as often as a watch that looks after each of these spans. */
+const judged = Effect.fnUntraced(function*(ids: ReadonlySet<string>, zone: string, isV1: boolean) {
+  const now = yield* Clock.currentTimeMillis
+  const until = now + 60_000
+  const all = yield* observe.executions(undefined, { until, span: 18 * 24 * hour, workflowIds: [...ids] })
+  const { workflows } = yield* observe.workflows(undefined, { every: 1, isNeeded: true, left: 100 })
+  const entries = Object.fromEntries(
+    Object.entries(workflows).filter(([id]) => ids.has(id)).map(([id, entry]) => [id, {
+      ...entry,
+      liveSince: entry.savedAt ?? 0
+    }])
+  )
+  const origins = yield* reading.origins(all.ended.filter(failures.hasFailed), 4)
+  const counted = yield* Effect.forEach(
+    all.ended.filter((run) => /得意先|Lager/.test(entries[run.workflowId]?.name ?? "")),
+    (run) => Effect.map(reading.sample(run), ({ sample }) => [run.id, sample] as const),
+    { concurrency: 4 }
+  )
+  const samples = new Map(counted.flatMap(([id, sample]) => sample === undefined ? [] : [[id, sample] as const]))
+  return (every: number) => {
+    const last = new Map<string, unknown>()
+    let state: Parameters<typeof History.judge>[0] = entries
+    for (let from = -Infinity, to = all.next.seenFrom; from < now; from = to, to = Math.min(now, to + every)) {
+      const isWithin = (at: number) => at > from && at <= to
+      const { found, workflows } = History.judge(state, {
+        ...all,
+        started: all.started.filter(({ startedAt }) => isWithin(startedAt)),
+        ended: all.ended.filter(({ startedAt, stoppedAt = startedAt }) => isWithin(stoppedAt)),
+        running: all.ended.filter(({ startedAt, stoppedAt = startedAt }) => startedAt <= to && stoppedAt > to),
+        samples,
+        origins
+      }, { seenFrom: all.next.seenFrom, now: to, zone, isV1, silentOf: () => undefined })
+      // It is kept as JSON.
+      state = JSON.parse(JSON.stringify(workflows)) as typeof state
+      for (const { episode, workflowId } of found) {
+        const { count, from, isOver, kind, to } = episode
+        const cause = episode.kind === "failed" ? episode.cause : ""
+        last.set(`${workflowId} ${kind} ${cause} ${from}`, { count, isOver, to })
+      }
+    }
+    return Object.fromEntries([...last].toSorted(([a], [b]) => a < b ? -1 : 1))
+  }
+})
+
 /** Adds the test to a suite, before the others: their runs would be in its reports. */
 export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
   it.effect(
-    "health: a week in its database is what n8n returns, with versions, items and times of nodes",
+    "health: a week in its database is what n8n returns, and each incident planted in it is reported, and no other",
     () =>
       Effect.gen(function*() {
         const world = week.make({ now: Date.now(), zone: "UTC" })
@@ -208,6 +265,37 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
             )
           }
         }
+
+        const judge = yield* judged(ids, world.zone, !v2)
+        const once = judge(Infinity)
+        assert.isAbove(Object.keys(once).length, 10)
+        for (const every of [24 * hour, hour]) assert.deepStrictEqual(judge(every), once)
+
+        const start = yield* Clock.currentTimeMillis
+        const read = yield* Health.read({ since: world.since, workflows: [...ids] })
+        const took = (yield* Clock.currentTimeMillis) - start
+        const expected = week.expected(world, installed)
+        assert.deepStrictEqual(week.compare(read, expected), [])
+        assert.strictEqual(read.clock.zone, world.zone)
+        assert.strictEqual(read.runs, world.runs.filter(({ at }) => at >= world.since).length)
+        assert.isAtMost(took, 10_000)
+        assert.isAtMost(read.requests, 400)
+        const answer = yield* tools.instanceOverview.run({
+          since: new Date(world.since).toISOString(),
+          workflows: [...ids]
+        })
+        const tokens = countTokens(JSON.stringify(answer))
+        yield* Effect.logInfo(`Health of ${read.runs} runs: ${took} ms, ${read.requests} requests, ${tokens} tokens`)
+        assert.isAtMost(tokens, 1_500)
+        const { incidents = [] } = answer.data as {
+          readonly incidents?: ReadonlyArray<{ readonly [key: string]: string }>
+        }
+        const untold = expected.filter(({ kind, workflowId }) =>
+          !incidents.some((row) => row["workflowId"] === workflowId && row[kind] !== undefined)
+        )
+        assert.deepStrictEqual(untold, [])
+        const { empty = "" } = incidents.find((row) => row["empty"] !== undefined) ?? {}
+        assert.match(empty, v2 ? /; since version [0-9a-f]{8}, published at / : /; the workflow was last saved at /)
       }).pipe(Effect.scoped, scenarios.live),
     300_000
   )
