@@ -55,7 +55,7 @@ export interface HealthyRow {
 
 /** Clock of n8n. */
 export interface InstanceTime {
-  /** Milliseconds by which n8n's clock is ahead of this machine's; absent if no answer tells. */
+  /** Milliseconds by which n8n's clock is ahead of this machine's, 0 if less than 2 seconds; absent if no answer tells. */
   readonly ahead?: number
   /** IANA name of n8n's own time zone; absent if no run tells. */
   readonly zone?: string
@@ -234,7 +234,7 @@ const look = Effect.fnUntraced(function*(options: Options, traffic: Traffic.Traf
     until: new Date(now).toISOString(),
     ...seenFrom > since ? { readFrom: new Date(seenFrom).toISOString() } : {},
     clock: defined({
-      ahead: Traffic.ahead(traffic),
+      ahead: traffic.clock && (Traffic.ahead(traffic) ?? 0),
       zone,
       zoneFrom: options.zone === undefined ? source?.run : "option"
     }),

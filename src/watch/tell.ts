@@ -65,7 +65,7 @@ export interface Facts {
   readonly publishedAt?: ((version: string) => number | undefined) | undefined
   /** Live version, and when it was first seen to be live. */
   readonly version?: { readonly id: string; readonly since: number } | undefined
-  /** Last save, where runs do not tell their versions. */
+  /** Last save; absent where runs tell their versions. */
   readonly savedAt?: number | undefined
   readonly outages?: ReadonlyArray<Outage> | undefined
   readonly pace?: Pace | undefined
@@ -78,7 +78,7 @@ const short = (version: string) => version.slice(0, 8)
 /** Sentence about the version that a failure came with, without a claim about runs that were not read. */
 const versionOf = ({ before, from, origin: { isCrash, version }, worked }: Failed, { publishedAt }: Facts) => {
   const published = version === undefined || isCrash ? undefined : publishedAt?.(version)
-  if (before !== undefined) return `it failed in the same way at ${clock(before)}`
+  if (before !== undefined) return `it failed in the same way before, at ${clock(before)}`
   if (version === undefined || published === undefined || published > from) return undefined
   if (worked !== undefined && worked >= published + takeover) {
     return `its version, published at ${clock(published)}, still worked at ${clock(worked)}`
@@ -97,7 +97,7 @@ const failed = (episode: Failed, facts: Facts) => {
     description && Visible.label(description, maxMessage),
     versionOf(episode, facts),
     called && `the workflow ${called} that it calls failed`,
-    read < count && count > 3 ? `${read} of ${count} read` : undefined
+    read < count && count > 3 ? `the reasons of ${read} of ${count} were read` : undefined
   ].filter((each) => each !== undefined && each !== "")
   return {
     what: `'${Visible.label(facts.name)}' failed${node === undefined ? "" : ` at '${Visible.label(node, 40)}'`}: ${

@@ -171,7 +171,11 @@ const clockOf = ({ ahead, zone, zoneFrom }: Health.Health["clock"]) =>
       ? "unknown, no stored run tells it"
       : `${zone}, by ${zoneFrom === "option" ? "option" : `run ${zoneFrom}`}`
   }. Its clock ${
-    ahead === undefined ? "is right" : `is ${Math.abs(ahead / 1000).toFixed(0)} s ${ahead > 0 ? "ahead" : "behind"}`
+    ahead === undefined
+      ? "is not known"
+      : ahead === 0
+      ? "is right"
+      : `is ${Math.abs(ahead / 1000).toFixed(0)} s ${ahead > 0 ? "ahead" : "behind"}`
   }. Times are UTC.`
 
 const summaryOf = ({ health, url }: Effect.Success<ReturnType<typeof healthSince>>) => {
@@ -184,7 +188,9 @@ const summaryOf = ({ health, url }: Effect.Success<ReturnType<typeof healthSince
     ],
     unknown: unknown.length === 0 ? undefined : unknown.map((each) => Visible.line(each)),
     notes: [
-      `${counted(runs, "run")}, ${failed} failed. Healthy: ${
+      `${counted(shared.length + sumAll(rows.map((row) => row.incidents.length)), "incident")}. ${
+        counted(runs, "run")
+      }, ${failed} failed. Healthy: ${
         healthy.length === 0 ? "none" : `${counted(healthy.length, "workflow")} with ${quiet}`
       }${idle === 0 ? "" : `; ${idle} published without a run`}${off === 0 ? "" : `; ${off} not judged (watch: off)`}.`,
       clockOf(clock)
@@ -277,8 +283,11 @@ export const instanceOverview = Tool.make({
   message: (data, { since = "" }) => ({
     en: data.incidents !== undefined ?
       `${
-        counted(marksIn(data).find(({ path }) => path === "incidents")?.total ?? data.incidents.length, "workflow")
-      } with incidents since ${since.slice(0, 16)}` :
+        data.incidents.length === 0
+          ? "No incidents"
+          : counted(marksIn(data).find(({ path }) => path === "incidents")?.total ?? data.incidents.length, "workflow") +
+            " with incidents"
+      } since ${since.slice(0, 16)}` :
       `n8n ${data.version ?? "of an unknown version"}: ${
         counted(data.workflows?.published ?? 0, "published workflow")
       }, ${
