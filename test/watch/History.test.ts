@@ -87,7 +87,7 @@ const world = (seed: number, days: number): World => {
 
 /** Last state of each episode, judged in parts that end at these times. */
 const judged = ({ late, runs, to: end, waited, ...facts }: World, cuts: ReadonlyArray<number>) => {
-  const episodes: Record<string, History.Found> = {}
+  const episodes: Record<string, History.WorkflowEpisode> = {}
   let entries: Readonly<Record<string, Entry>> = workflows
   const ends = [...new Set([...cuts, end])].toSorted((a, b) => a - b)
   const part = (time: number | undefined) => time === undefined ? -1 : ends.findIndex((to) => time < to)
@@ -112,7 +112,7 @@ const judged = ({ late, runs, to: end, waited, ...facts }: World, cuts: Readonly
     })
     // It is saved as JSON.
     entries = JSON.parse(JSON.stringify(judgment.workflows))
-    for (const each of judgment.found) episodes[`${tell.keyOf(each)} ${each.episode.from}`] = each
+    for (const each of judgment.episodes) episodes[`${tell.keyOf(each)} ${each.episode.from}`] = each
   }
   return episodes
 }

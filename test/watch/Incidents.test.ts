@@ -173,7 +173,11 @@ describe("incidents", () => {
             ["silent", "Nothing has started 'limited'"]
           )
           const silence = back.find(({ kind }) => kind === "silent")
-          assert.deepStrictEqual([silence?.at, silence?.until], [iso(start), iso(start + 32 * minute)])
+          // The clock moves on within a look.
+          assert.deepStrictEqual(
+            [silence?.at, silence?.until].map((time) => time?.slice(0, 16)),
+            [start, start + 32 * minute].map((time) => iso(time).slice(0, 16))
+          )
           yield* expect(3)
           world.isSignedOut = true
           const [, credential] = yield* expect(

@@ -171,7 +171,7 @@ describe("failures after a publication", () => {
         yield* world.add(orders, at + 40 * second, { message: "the ledger is closed", workflowVersionId: version })
         const { incidents } = yield* world.look(at + minute)
         assert.deepStrictEqual(incidents.map(({ cause }) => cause), [
-          "it failed in the same way at 2026-03-02 08:00 UTC",
+          "it failed in the same way before, at 2026-03-02 08:00 UTC",
           "its version, published at 2026-03-03 09:00 UTC, still worked at 2026-03-03 09:00 UTC"
         ])
       })))

@@ -285,7 +285,10 @@ export const instanceOverview = Tool.make({
       `${
         data.incidents.length === 0
           ? "No incidents"
-          : counted(marksIn(data).find(({ path }) => path === "incidents")?.total ?? data.incidents.length, "workflow") +
+          : counted(
+            marksIn(data).find(({ path }) => path === "incidents")?.total ?? data.incidents.length,
+            "workflow"
+          ) +
             " with incidents"
       } since ${since.slice(0, 16)}` :
       `n8n ${data.version ?? "of an unknown version"}: ${

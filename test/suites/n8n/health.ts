@@ -146,7 +146,7 @@ const judged = Effect.fnUntraced(function*(ids: ReadonlySet<string>, zone: strin
     let state: Parameters<typeof History.judge>[0] = entries
     for (let from = -Infinity, to = all.next.seenFrom; from < now; from = to, to = Math.min(now, to + every)) {
       const isWithin = (at: number) => at > from && at <= to
-      const { found, workflows } = History.judge(state, {
+      const { episodes, workflows } = History.judge(state, {
         ...all,
         started: all.started.filter(({ startedAt }) => isWithin(startedAt)),
         ended: all.ended.filter(({ startedAt, stoppedAt = startedAt }) => isWithin(stoppedAt)),
@@ -156,7 +156,7 @@ const judged = Effect.fnUntraced(function*(ids: ReadonlySet<string>, zone: strin
       }, { seenFrom: all.next.seenFrom, now: to, zone, isV1, silentOf: () => undefined })
       // It is kept as JSON.
       state = JSON.parse(JSON.stringify(workflows)) as typeof state
-      for (const { episode, workflowId } of found) {
+      for (const { episode, workflowId } of episodes) {
         const { count, from, isOver, kind, to } = episode
         const cause = episode.kind === "failed" ? episode.cause : ""
         last.set(`${workflowId} ${kind} ${cause} ${from}`, { count, isOver, to })

@@ -149,8 +149,8 @@ describe("instance_overview", () => {
       assert.deepStrictEqual(more, {})
       assert.isString(url)
       assert.deepStrictEqual(notes, [
-        "5 runs, 2 failed. Healthy: 2 workflows with 2 runs.",
-        "n8n's time zone: unknown, no stored run tells it. Its clock is right. Times are UTC."
+        "2 incidents. 5 runs, 2 failed. Healthy: 2 workflows with 2 runs.",
+        "n8n's time zone: unknown, no stored run tells it. Its clock is not known. Times are UTC."
       ])
       assert.isUndefined(unknown)
       const failed = (status: string, hoursAgo: number, more = "") =>
@@ -169,7 +169,7 @@ describe("instance_overview", () => {
     Effect.gen(function*() {
       const { incidents, notes } = yield* overview({ since: "6h", workflows: ["a"] })
       assert.deepStrictEqual(incidents, [])
-      assert.match(notes?.[0] ?? "", /^\d runs?, 0 failed\. Healthy: 1 workflow/)
+      assert.match(notes?.[0] ?? "", /^0 incidents\. \d runs?, 0 failed\. Healthy: 1 workflow/)
     }).pipe(Effect.provide(FakeN8n.layer(seed))))
 
   it.effect("is at most 1,500 tokens, names how many did not fit, and refuses times to come and long past", () =>
