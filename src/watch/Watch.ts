@@ -280,7 +280,11 @@ const look = Effect.fnUntraced(function*(
     ...defined({ zone }),
     notes
   }
-  return { next, fresh: tell.gathered(record.fresh, tell.crashesOf(episodes)), unknown }
+  // A report is of now: only the end of an incident is news.
+  const current = tell.gathered(record.fresh, tell.crashesOf(episodes)).map(({ isOver, ...rest }): Incident =>
+    isOver === true ? { ...rest, isOver } : rest
+  )
+  return { next, fresh: current, unknown }
 })
 
 /** Incident of an n8n that does not answer, at the second poll in a row. */

@@ -45,6 +45,7 @@ describe("a watch", () => {
       assert.deepStrictEqual(incidents.map(({ count, kind, what }) => [kind, count, what]), [
         ["failed", 2, "'orders' failed at 'Pay': card 2 declined"]
       ])
+      assert.notProperty(incidents[0], "isOver")
       assert.isAtMost(requests, 8)
       yield* fake.addExecution(fail(start + 2 * minute + 1, "card 3 declined"))
       yield* TestClock.adjust(minute)
