@@ -130,7 +130,7 @@ export const use = (execution: Execution.Execution) => {
   }
 }
 
-/** Use of the nodes in one execution. @internal */
+/** Use of the nodes in one execution. */
 export type Use = ReturnType<typeof use>
 
 export const read = (id: string) => Effect.map(Executions.use((executions) => executions.get(id)), use)
