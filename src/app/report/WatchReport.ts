@@ -137,16 +137,21 @@ const workflowsOf = ({ what, workflows = [] }: Incident.Incident) =>
     ? []
     : [`Workflows: ${Rows.names(workflows.map(({ name }) => name), maxNames, 40)}.`]
 
+/** Sentence with its times, which are in UTC, in the zone of the report. */
+const inZone = (text: string, zone: string | undefined) =>
+  text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g, (_, date, time) => timeOf(`${date}T${time}Z`, zone))
+
 /** Parts of an incident's sentences, of foreign texts at most `length` characters each. */
 export const parts = (incident: Incident.Incident, { program, zone }: Context, length: number = maxSentence) => {
   const { cause, look, what, workflowName } = incident
-  const causes = cause === undefined || length < leastWithCause ? [] : [sentence(cause, length)]
+  const causes = cause === undefined || length < leastWithCause ? [] : [sentence(inZone(cause, zone), length)]
   return {
     time: periodOf(incident, zone),
     subject: workflowName === undefined || what.includes(workflowName)
       ? ""
       : `'${Visible.label(workflowName, Math.min(length, 60))}': `,
-    text: [sentence(what, length), ...causes, ...length < leastWithCause ? [] : workflowsOf(incident)].join(" "),
+    text: [sentence(inZone(what, zone), length), ...causes, ...length < leastWithCause ? [] : workflowsOf(incident)]
+      .join(" "),
     command: look === undefined || length < leastWithCause ? undefined : `${program} ${commandOf(look)}`
   }
 }

@@ -37,6 +37,16 @@ describe("a report of a watch", () => {
     assert.include(summer, "  '注文': It failed. ")
   })
 
+  it("has the times of its sentences in the zone of the others", () => {
+    const cause = "its first failure since version 267a4eeb, published at 2026-03-29 00:20 UTC"
+    const what = "It did not start at 2026-03-29 00:30 UTC and 2 later times, until 2026-03-29 01:30 UTC"
+    const { text } = WatchReport.parts(incident({ what, cause }), context)
+    assert.strictEqual(
+      text,
+      "It did not start at 2026-03-29 01:30 and 2 later times, until 2026-03-29 03:30. Its first failure since version 267a4eeb, published at 2026-03-29 01:20."
+    )
+  })
+
   it("names a command that asks the same, whatever is in the arguments", () => {
     const command = (look: Incident["look"]) =>
       WatchReport.lines(incident({ ...look && { look } }), { program: "x", zone: "UTC" }, log())[0]?.split("  x ")[1]
