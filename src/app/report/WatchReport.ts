@@ -119,16 +119,16 @@ export const zoneName = (iso: string, timeZone: string | undefined) =>
   new Intl.DateTimeFormat("en-GB", { timeZone, timeZoneName: "short" }).formatToParts(new Date(iso))
     .find(({ type }) => type === "timeZoneName")?.value ?? "UTC"
 
-/** Beginning of an incident; of a past one also its end, or that it goes on, and how often it occurred. */
-const periodOf = ({ at, count, isOver, until }: Incident.Incident, zone: string | undefined) => {
+/** Beginning of an incident; of a past one also its end, or that it goes on, and how often it occurred if all were read. */
+const periodOf = ({ at, count, isOver, kind, until }: Incident.Incident, zone: string | undefined) => {
   const [from, last] = [timeOf(at, zone), timeOf(until ?? at, zone)]
   const to = isOver === false
     ? " – goes on"
     : from === last
     ? ""
     : ` – ${last.startsWith(from.slice(0, 10)) ? last.slice(11) : last}`
-  const isPast = isOver !== undefined || until !== undefined
-  return `${from}${to}${isPast && count > 1 ? `, ${count} times` : ""}`
+  const isCounted = kind !== "empty" && (isOver !== undefined || until !== undefined)
+  return `${from}${to}${isCounted && count > 1 ? `, ${count} times` : ""}`
 }
 
 /** Names of the workflows of an incident of several, unless its sentence has them all. */

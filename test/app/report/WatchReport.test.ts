@@ -64,6 +64,9 @@ describe("a report of a watch", () => {
 
   it("of the past says how long it lasted and how often it occurred, in the width of a terminal", () => {
     const past = incident({ until: "2026-03-29T01:10:00.000Z", count: 3, isOver: true })
+    // Of runs without items only some are read.
+    const [empty] = WatchReport.lines({ ...past, kind: "empty" }, context, { isColoured: false, width: 60 })
+    assert.strictEqual(empty, "empty         2026-03-29 01:30 – 03:10")
     assert.deepStrictEqual(WatchReport.lines(past, context, { isColoured: false, width: 60 }), [
       "failed        2026-03-29 01:30 – 03:10, 3 times",
       "  '注文' failed at 'Pay': card declined. First seen with",
