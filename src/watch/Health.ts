@@ -148,12 +148,16 @@ const incidentsOf = ({ circumstances, entries, episodes, now, paces, publication
     const { episode, workflowId } = each
     const published = (publications.get(workflowId) ?? []).filter(({ event }) => event === "published")
     const live = published.findLast(({ at }) => at <= episode.from)
+    const hasRun = runs.started.some((run) =>
+      run.workflowId === workflowId && run.startedAt < episode.from &&
+      run.startedAt > (live?.at ?? Infinity) + tell.takeover
+    )
     return tell.incident(each, {
       now,
       name: entries[workflowId]?.name ?? workflowId,
       publishedAt: (version) => published.find((event) => event.version === version)?.at,
       savedAt: circumstances.isV1 ? entries[workflowId]?.savedAt : undefined,
-      version: live?.version === undefined ? undefined : { id: live.version, since: live.at },
+      version: live?.version === undefined || hasRun ? undefined : { id: live.version, since: live.at },
       ranOthers: (from, to) =>
         runs.started.some((run) => run.workflowId !== workflowId && run.startedAt > from && run.startedAt < to),
       pace: episode.kind === "slow" ? paces.get(episode) : undefined

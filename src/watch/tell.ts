@@ -16,7 +16,7 @@ const day = 24 * hour
 const maxMessage = 160
 
 /** Time after a publication in which n8n may still run the version before. */
-const takeover = 10 * second
+export const takeover = 10 * second
 
 const iso = (time: number) => new Date(time).toISOString()
 
@@ -63,7 +63,7 @@ export interface Facts {
   readonly name: string
   /** Time at which n8n published a version. */
   readonly publishedAt?: ((version: string) => number | undefined) | undefined
-  /** Live version, and when it was first seen to be live. */
+  /** Version that is live since then, if no run is known to have been as usual with it. */
   readonly version?: { readonly id: string; readonly since: number } | undefined
   /** Last save; absent where runs tell their versions. */
   readonly savedAt?: number | undefined

@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as Health from "../../src/watch/Health.ts"
-import { day, iso, layer, published, webhook } from "./simulation.ts"
+import { node } from "../support/workflows.ts"
+import { day, hour, iso, layer, minute, published, webhook } from "./simulation.ts"
 import * as week from "./week.ts"
 
 it.effect("a week of an n8n is judged as it was planted: each incident, its times and cause, and nothing else", () =>
@@ -35,3 +36,41 @@ const executions = workflows.map((workflow, index) => ({
   startedAt: iso(Date.parse("2026-03-20T08:00:00Z") + index),
   stoppedAt: iso(Date.parse("2026-03-20T08:00:01Z") + index)
 }))
+
+for (const [minutes, isNamed] of [[62, true], [240, false]] as const) {
+  it.effect(`slow runs name the version ${isNamed ? "that they came with" : "only if none was as usual with it"}`, () =>
+    Effect.gen(function*() {
+      const { now } = week.november
+      const changedAt = now - minutes * minute
+      const trigger = node("In", "webhook", 2, { path: "slow" })
+      const plan: week.Plan = {
+        key: "w",
+        name: "W",
+        tags: [],
+        trigger,
+        changedAt,
+        code: { 1: "return []", 2: "return" }
+      }
+      const runs = Array.from({ length: 200 }, (_, index): week.Planned => {
+        const at = now - 20 * hour + index * 6 * minute
+        const fetch = at < now - hour ? 2_000 : 60_000
+        return {
+          workflow: "w",
+          version: at < changedAt ? 1 : 2,
+          at,
+          before: 100,
+          fetch,
+          work: 100,
+          after: 10,
+          items: 1
+        }
+      })
+      const world = week.make(week.november)
+      const { installed } = yield* week.simulate({ ...world, plans: [plan], runs, planted: [] })
+      const { rows } = yield* Health.read({ since: world.since })
+      const [slow] = rows.flatMap(({ incidents }) => incidents)
+      const version = installed.get("w")?.versions[2]?.slice(0, 8)
+      assert.strictEqual(slow?.kind, "slow")
+      assert.strictEqual(slow?.cause?.includes(`version ${version} runs since`), isNamed, slow?.cause)
+    }).pipe(Effect.provide(week.layer)))
+}
