@@ -113,7 +113,8 @@ export const watch = command(
 
     yield* Effect.gen(function*() {
       const { instance } = yield* N8nClient
-      const { host } = new URL(instance.url)
+      // Without a setting there is no address; the first look says so.
+      const host = () => new URL(instance.url).host
       const deliver = deliverer({
         delivery,
         lines: (incidents) =>
@@ -122,16 +123,16 @@ export const watch = command(
               ? JSON.stringify(WatchReport.json(incident))
               : WatchReport.lines(incident, context, { isColoured, width: Infinity })
           ),
-        message: (incidents) => JSON.stringify(WatchReport.message(incidents, host, context))
+        message: (incidents) => JSON.stringify(WatchReport.message(incidents, host(), context))
       })
-      if (!once && process.stderr.isTTY === true) {
-        yield* warn(`Watching n8n at ${host}, every ${every} s; Ctrl+C ends it`)
-      }
       let hasLooked = false
       let reason: string | undefined
       const poll = Effect.gen(function*() {
         const { failure, report } = yield* Watching.round(watching, deliver)
         if (report.denied !== undefined && !hasLooked) return yield* Effect.fail(report.denied)
+        if (!once && !hasLooked && !report.isSkipped && process.stderr.isTTY === true) {
+          yield* warn(`Watching n8n at ${host()}, every ${every} s; Ctrl+C ends it`)
+        }
         hasLooked ||= !report.isSkipped
         const why = failure === undefined
           ? report.fault === undefined ? undefined : `n8n could not be checked: ${report.fault}`
