@@ -346,8 +346,8 @@ export const poll = Effect.fn("Watch.poll")(function*(options: Options) {
     const now = yield* Clock.currentTimeMillis
     const error = looked._tag === "Failure" ? looked.failure : undefined
     const fault = error && Errors.inOneLine(error, 120)
-    const isDenied = error?._tag === "ApiError" &&
-      ([401, 403].includes(Errors.statusOf(error) ?? 0) || error.reason._tag === "Unreadable")
+    const isDenied = error?._tag === "ValidationError" || error?._tag === "ApiError" &&
+        ([401, 403].includes(Errors.statusOf(error) ?? 0) || error.reason._tag === "Unreadable")
     if (fault !== undefined && state === undefined) {
       yield* release(slot, false)
       return {

@@ -258,6 +258,22 @@ describe("the budget of a look", () => {
       })))
 })
 
+describe("a look that n8n refuses", () => {
+  it.effect("reports the error for a wrong key, and not for an n8n that is down", () =>
+    Effect.gen(function*() {
+      const denied: Array<string | undefined> = []
+      for (const status of [401, 403, 500]) {
+        const before = () => Effect.succeed(Response.json({ message: "no" }, { status }))
+        const report = yield* hurried(poll()).pipe(
+          Effect.provide(layer({ workflows: [orders], executions: [] }, { before }))
+        )
+        assert.isString(report.fault)
+        denied.push(report.denied?._tag)
+      }
+      assert.deepStrictEqual(denied, ["ApiError", "ApiError", undefined])
+    }))
+})
+
 describe("a workflow with the tag watch: off", () => {
   it.effect("has no incident of any kind", () => {
     const tags = [{ name: "watch: off" }]
