@@ -109,7 +109,7 @@ export const sampled = (
   const rank = (run: Run) => {
     const sample = latest(run)
     if (emptiness.isDoubtful(workflows[run.workflowId]?.memory?.empty)) return 0
-    return sample !== undefined && sample.version !== workflows[run.workflowId]?.version ? 1 : 2
+    return sample?.version !== undefined && sample.version !== workflows[run.workflowId]?.version ? 1 : 2
   }
   const byRank = ended.filter((run) => {
     const entry = workflows[run.workflowId]

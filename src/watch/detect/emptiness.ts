@@ -110,6 +110,8 @@ export const wantsSample = (memory: Memory | undefined, run: Run, now: number, v
   const samples = memory?.samples ?? []
   const last = samples.at(-1)
   if (last === undefined || samples.length < enough.full) return true
-  if (version !== undefined && samples.filter((sample) => sample.version === version).length < enough.empty) return true
+  // Runs of n8n 1 name no version.
+  const isNamed = version !== undefined && last.version !== undefined
+  if (isNamed && samples.filter((sample) => sample.version === version).length < enough.empty) return true
   return isDoubtful(memory) || now - last.at >= hour
 }

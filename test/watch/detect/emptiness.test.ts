@@ -78,6 +78,8 @@ describe("a sample", () => {
     assert.isTrue(wants(sampled([3, 3]).memory, 2 * hour))
     assert.deepStrictEqual([wants(full, 60_000, "a"), wants(full, 61 * 60_000, "a")], [false, true])
     assert.isTrue(wants(full, 60_000, "b"))
+    // Runs of n8n 1 name no version.
+    assert.isFalse(wants(sampled([3, 3, 3, 3, 3], [], 0).memory, 60_000, "b"))
     const doubtful = sampled([3, 3, 3, 3, 3, 0], ["a", "a", "a", "a", "a", "a"], 0).memory
     assert.deepStrictEqual([isDoubtful(full), isDoubtful(doubtful)], [false, true])
     assert.isTrue(wants(doubtful, 60_000, "a"))
