@@ -32,13 +32,15 @@ export const of = Effect.fn("Changes.of")(function*(workflowId: string) {
 /** Time before and after the beginning of an incident in which a change is near it. */
 const nearby = { before: 6 * hour, after: hour }
 
-/** Changes in order, in which a version that is saved and published within a minute is one change. */
+/** Changes in order, in which a version that is saved and published, or published again, within a minute is one change. */
 const united = (changes: ReadonlyArray<Change>) => {
-  const published = changes.filter(({ event }) => event === "published")
-  const isPart = ({ at, event, version }: Change) =>
-    event === "saved" && version !== undefined &&
-    published.some((each) => each.version === version && Math.abs(Date.parse(each.at) - Date.parse(at)) <= minute)
-  return changes.filter((change) => !isPart(change)).toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+  const all = changes.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+  return all.filter(({ at, event, version }, index) =>
+    !all.some((each, other) =>
+      version !== undefined && each.event === "published" && each.version === version &&
+      Math.abs(Date.parse(each.at) - Date.parse(at)) <= minute && (event === "saved" || other > index)
+    )
+  )
 }
 
 /** Changes near the beginnings of incidents, and the last one before each beginning, in order and each once. Pure. */

@@ -10,6 +10,9 @@ export interface Publication {
 
 const events: Readonly<Record<string, Publication["event"]>> = { activated: "published", deactivated: "unpublished" }
 
+/** Order in which n8n records a second publication of a version, at one time. */
+const order: ReadonlyArray<Publication["event"]> = ["unpublished", "published"]
+
 /** Publications of the version that runs, in order; none if the workflow is not published, and on 1.x. */
 export const of = (workflow: { readonly [key: string]: unknown } | undefined): ReadonlyArray<Publication> =>
   arr(obj(workflow?.["activeVersion"])?.["workflowPublishHistory"]).flatMap((each): ReadonlyArray<Publication> => {
@@ -17,7 +20,7 @@ export const of = (workflow: { readonly [key: string]: unknown } | undefined): R
     const [at, event] = [Date.parse(str(row?.["createdAt"]) ?? ""), events[str(row?.["event"]) ?? ""]]
     const version = str(row?.["versionId"])
     return event === undefined || Number.isNaN(at) ? [] : [{ at, event, ...version === undefined ? {} : { version } }]
-  }).toSorted((a, b) => a.at - b.at)
+  }).toSorted((a, b) => a.at - b.at || order.indexOf(a.event) - order.indexOf(b.event))
 
 /** Time since which the version runs without interruption, in epoch milliseconds. */
 export const liveSince = (publications: ReadonlyArray<Publication>): number | undefined =>

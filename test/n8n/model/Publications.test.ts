@@ -37,3 +37,12 @@ it("a workflow that is not published, or is of n8n 1, has none", () => {
   }
   assert.isUndefined(Publications.liveSince([]))
 })
+
+it("a version that n8n publishes again is published, though it records both events at one time", () => {
+  const at = "2026-11-28T09:10:39.330Z"
+  const history = [event(25, "activated", "2026-11-28T09:10:39.267Z"), event(27, "activated", at)]
+  const all = Publications.of({
+    activeVersion: { workflowPublishHistory: [...history, event(26, "deactivated", at)] }
+  })
+  assert.deepStrictEqual(all.map((each) => each.event), ["published", "unpublished", "published"])
+})
