@@ -10,7 +10,7 @@ import { arr, num, type Obj, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { type Fields, offsetsOf, ticks } from "./clockTimes.ts"
 
-export { clockChanges } from "./clockTimes.ts"
+export { clockChanges, offsetsOf } from "./clockTimes.ts"
 
 type Unit = "minutes" | "hours" | "days" | "weeks" | "months"
 

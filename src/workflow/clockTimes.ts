@@ -26,24 +26,31 @@ const changeIn = (from: number, to: number, timeZone: DateTime.TimeZone) => {
   return { change, first, last }
 }
 
-/** Offsets of a time zone, quick for times in order. */
-export const offsetsOf = (zone: DateTime.TimeZone): (time: number) => number => {
-  let [from, to, span] = [0, 0, { change: 0, first: 0, last: 0 }]
-  return (time: number) => {
-    if (time < from || time >= to) {
-      ;[from, to] = [time, time + 14 * dayLength]
-      span = changeIn(from, to, zone)
-    }
-    return time < span.change ? span.first : span.last
-  }
+const week = 7 * dayLength
+
+/** Weeks of each zone, counted from 1970, that were asked for; to find a change costs more than a start. */
+const weeks = new WeakMap<DateTime.TimeZone, Map<number, ReturnType<typeof changeIn>>>()
+
+const weekOf = (zone: DateTime.TimeZone, index: number) => {
+  const own = weeks.get(zone) ?? new Map<number, ReturnType<typeof changeIn>>()
+  weeks.set(zone, own)
+  const span = own.get(index) ?? changeIn(index * week, (index + 1) * week, zone)
+  own.set(index, span)
+  return span
+}
+
+/** Offsets of a time zone. */
+export const offsetsOf = (zone: DateTime.TimeZone): (time: number) => number => (time) => {
+  const { change, first, last } = weekOf(zone, Math.floor(time / week))
+  return time < change ? first : last
 }
 
 /** Changes of the clock in a span of time. */
 export const clockChanges = (from: number, to: number, zone: DateTime.TimeZone): ReadonlyArray<number> => {
   const changes: Array<number> = []
-  for (let at = from; at < to; at += 7 * dayLength) {
-    const { change, first, last } = changeIn(at, at + 7 * dayLength, zone)
-    if (first !== last) changes.push(change)
+  for (let index = Math.floor(from / week); index * week < to; index++) {
+    const { change, first, last } = weekOf(zone, index)
+    if (first !== last && change >= from && change < to) changes.push(change)
   }
   return changes
 }
@@ -77,20 +84,16 @@ const timesOn = function*(
 /** Times that fit a pattern. */
 export const ticks = function*(fields: Fields, after: number, zone: DateTime.TimeZone): Generator<number> {
   const { days, months, weekdays } = fields
-  const spanOf = (date: number, length: number) => ({
-    until: date + length,
-    ...changeIn(date - around, date + length + around, zone)
-  })
-  let span = { until: 0, change: 0, first: 0, last: 0 }
+  const offsetAt = offsetsOf(zone)
   for (let date = after - after % dayLength - dayLength;; date += dayLength) {
     const day = new Date(date)
     if (months.length > 0 && !months.includes(day.getUTCMonth() + 1)) continue
     const [isDay, isWeekday] = [days.includes(day.getUTCDate()), weekdays.includes(day.getUTCDay())]
     if (days.length + weekdays.length > 0 && !isDay && !isWeekday) continue
-    if (date >= span.until) {
-      span = spanOf(date, 14 * dayLength)
-      if (span.first !== span.last) span = spanOf(date, dayLength)
+    const [from, to] = [date - around, date + dayLength + around]
+    const [change = to] = clockChanges(from, to, zone)
+    for (const time of timesOn(date, fields, { change, first: offsetAt(from), last: offsetAt(to) })) {
+      if (time > after) yield time
     }
-    for (const time of timesOn(date, fields, span)) if (time > after) yield time
   }
 }

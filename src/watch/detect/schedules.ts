@@ -81,7 +81,7 @@ export const isScheduled = ({ mode }: Run): boolean => mode === "trigger" || mod
  * and some start nothing in an hour that is repeated.
  */
 const unsureBy = (zone: DateTime.TimeZone | undefined, from: number, to: number) => {
-  const offset = (at: number) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(at, { timeZone: zone ?? "UTC" }))
+  const offset = zone === undefined ? () => 0 : Schedules.offsetsOf(zone)
   const changes = (zone === undefined ? [] : Schedules.clockChanges(from - 2 * day, to + 2 * day, zone)).map((
     time
   ) => ({
@@ -124,16 +124,22 @@ const rulesOf = ({ nodes, settings, staticData }: Subject, zoneOfN8n: string | u
 /** Account of the starts that happened and that did not, in order. */
 const accountOf = (before: Pick<Memory, "episode" | "lastStart"> | undefined, first: number) => {
   let { episode, lastStart } = before ?? {}
+  let isLonger = false
   const episodes = new Map<number, Missed>()
   const report = (isOver: boolean) => {
     if (episode === undefined) return
     const { open: _, unsure, ...rest } = episode
     episodes.set(episode.from, { kind: "missed", ...rest, ...unsure === 0 ? {} : { unsure }, isOver })
     if (isOver) episode = undefined
+    isLonger = false
   }
   return {
     episodes,
-    state: () => defined({ episode, lastStart }),
+    last: () => lastStart,
+    state: () => {
+      if (isLonger) report(false)
+      return defined({ episode, lastStart })
+    },
     happened: (time: number) => {
       report(true)
       lastStart = Math.max(lastStart ?? -Infinity, time)
@@ -147,7 +153,7 @@ const accountOf = (before: Pick<Memory, "episode" | "lastStart"> | undefined, fi
       const { count, open, unsure } = episode ?? { count: 0, open: 0, unsure: 0 }
       const begin = episode ?? { from: time, ...defined({ lastStart }) }
       episode = { ...begin, to: time, count: count + 1, unsure: unsure + open, open: 0 }
-      report(false)
+      isLonger = true
     }
   }
 }
@@ -270,7 +276,7 @@ const judgeStarts = (
     const start = usual === undefined ? current ?? earlier : usual.hasRun ? earlier ?? current : usual
     if (start === undefined) {
       const width = latest?.width ?? Math.max(...crons.map(widthOf))
-      if (run >= (latest?.time ?? account.state().lastStart ?? -Infinity) + width + grace) spare = run
+      if (run >= (latest?.time ?? account.last() ?? -Infinity) + width + grace) spare = run
       return
     }
     start.hasRun = true
