@@ -7,7 +7,7 @@ import * as Visible from "../base/Visible.ts"
 import * as Traffic from "../n8n/Traffic.ts"
 import * as Schedules from "../workflow/Schedules.ts"
 import * as Changes from "./Changes.ts"
-import { failures } from "./detect/index.ts"
+import { failures, publications, rhythm } from "./detect/index.ts"
 import { byUrgency, type Incident, Kind } from "./Incident.ts"
 import type { Run } from "./Observation.ts"
 import * as past from "./past.ts"
@@ -142,11 +142,45 @@ const byWorst = (a: Row, b: Row) => {
   return isOver - otherIsOver || kind - otherKind || b.failed - a.failed
 }
 
+/** First publication of a version, else its first save. */
+const beginIn = (changes: ReadonlyArray<Change>, version: string): tell.Begin | undefined => {
+  const own = changes.filter((change) => change.version === version)
+  const first = own.find(({ event }) => event === "published") ?? own.find(({ event }) => event === "saved")
+  return first && { at: Date.parse(first.at), event: first.event === "published" ? "published" : "saved" }
+}
+
+/** Published workflows of the span that are no longer published, as far as their runs show. */
+const unpublishedOf = ({ entries, now, observed, since }: past.Past): ReadonlyArray<Incident> => {
+  const last = new Map(
+    observed.started.flatMap((run) =>
+      run.startedAt >= since && rhythm.isAutomatic(run) && entries[run.workflowId]?.isPublished === false
+        ? [[run.workflowId, run.startedAt] as const]
+        : []
+    )
+  )
+  const before = Object.fromEntries(
+    Object.entries(entries).flatMap(([id, entry]) => last.has(id) ? [[id, { ...entry, isPublished: true }]] : [])
+  )
+  return publications.detect(before, entries, { gone: [], now, outageEnd: undefined, isWatched: false }).map(
+    (incident) => {
+      const at = last.get(incident.workflowId ?? "")
+      return at === undefined
+        ? incident
+        : {
+          ...incident,
+          at: new Date(at).toISOString(),
+          what: `${incident.what}; it ran last at ${tell.clock(at)}`,
+          isOver: false
+        }
+    }
+  )
+}
+
 /** Incidents of the episodes, each of a workflow. */
-const incidentsOf = ({ circumstances, entries, episodes, now, paces, publications, runs }: past.Past) =>
+const incidentsOf = ({ changes, circumstances, entries, episodes, now, paces, runs, ...whole }: past.Past) =>
   episodes.map((each) => {
     const { episode, workflowId } = each
-    const published = (publications.get(workflowId) ?? []).filter(({ event }) => event === "published")
+    const published = (whole.publications.get(workflowId) ?? []).filter(({ event }) => event === "published")
     const live = published.findLast(({ at }) => at <= episode.from)
     const hasRun = runs.started.some((run) =>
       run.workflowId === workflowId && run.startedAt < episode.from &&
@@ -155,7 +189,7 @@ const incidentsOf = ({ circumstances, entries, episodes, now, paces, publication
     return tell.incident(each, {
       now,
       name: entries[workflowId]?.name ?? workflowId,
-      publishedAt: (version) => published.find((event) => event.version === version)?.at,
+      beginOf: (version) => beginIn(changes.get(workflowId) ?? [], version),
       savedAt: circumstances.isV1 ? entries[workflowId]?.savedAt : undefined,
       version: live?.version === undefined || hasRun ? undefined : { id: live.version, since: live.at },
       ranOthers: (from, to) =>
@@ -203,7 +237,7 @@ const look = Effect.fnUntraced(function*(options: Options, traffic: Traffic.Traf
   const whole = yield* past.read(options)
   const { changes, circumstances: { seenFrom, zone }, entries, episodes, now, observed, off, runs, since, source } =
     whole
-  const incidents = incidentsOf(whole)
+  const incidents = [...incidentsOf(whole), ...unpublishedOf(whole)]
   const gathered = tell.gathered(
     incidents,
     tell.crashesOf(episodes),

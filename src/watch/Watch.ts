@@ -179,7 +179,10 @@ const describe = Effect.fnUntraced(function*(
     const incident = tell.incident(each, {
       now,
       name,
-      publishedAt: (version) => published.get(each.workflowId)?.get(version),
+      beginOf: (version) => {
+        const at = published.get(each.workflowId)?.get(version)
+        return at === undefined ? undefined : { at, event: "published" }
+      },
       savedAt: isV1 ? savedAt : undefined,
       version: version === undefined || changedAt === undefined ? undefined : { id: version, since: changedAt },
       outages: outage === undefined ? [] : [{ from: outage.since, to: outage.until, worked: outage.worked }]

@@ -20,7 +20,8 @@ export const takeover = 10 * second
 
 const iso = (time: number) => new Date(time).toISOString()
 
-const clock = (time: number) => `${iso(time).slice(0, 16).replace("T", " ")} UTC`
+/** Time in a sentence. */
+export const clock = (time: number) => `${iso(time).slice(0, 16).replace("T", " ")} UTC`
 
 const duration = (ms: number) => {
   const [value, unit] = ms < second
@@ -57,12 +58,17 @@ export interface Pace {
   readonly after?: number
 }
 
+/** Time from which a version may run: n8n does not tell the publications of one that no longer runs. */
+export interface Begin {
+  readonly at: number
+  readonly event: "published" | "saved"
+}
+
 /** Facts around an episode, as far as they are known. */
 export interface Facts {
   readonly now: number
   readonly name: string
-  /** Time at which n8n published a version. */
-  readonly publishedAt?: ((version: string) => number | undefined) | undefined
+  readonly beginOf?: ((version: string) => Begin | undefined) | undefined
   /** Version that is live since then, if no run is known to have been as usual with it. */
   readonly version?: { readonly id: string; readonly since: number } | undefined
   /** Last save; absent where runs tell their versions. */
@@ -76,15 +82,18 @@ export interface Facts {
 const short = (version: string) => version.slice(0, 8)
 
 /** Sentence about the version that a failure came with, without a claim about runs that were not read. */
-const versionOf = ({ before, from, origin: { isCrash, version }, worked }: Failed, { publishedAt }: Facts) => {
-  const published = version === undefined || isCrash ? undefined : publishedAt?.(version)
+const versionOf = ({ before, from, origin: { isCrash, version }, worked }: Failed, { beginOf }: Facts) => {
+  const begin = version === undefined || isCrash ? undefined : beginOf?.(version)
   if (before !== undefined) return `it failed in the same way before, at ${clock(before)}`
-  if (version === undefined || published === undefined || published > from) return undefined
-  if (worked !== undefined && worked >= published + takeover) {
-    return `its version, published at ${clock(published)}, still worked at ${clock(worked)}`
+  if (version === undefined || begin === undefined || begin.at > from) return undefined
+  const since = `${begin.event} at ${clock(begin.at)}`
+  if (worked !== undefined && worked >= begin.at + takeover) {
+    // Until it was published, the version before ran.
+    if (begin.event === "saved") return undefined
+    return `its version, ${since}, still worked at ${clock(worked)}`
   }
-  if (from - published >= 7 * day) return undefined
-  return `its first failure since version ${short(version)}, published at ${clock(published)}${
+  if (from - begin.at >= 7 * day) return undefined
+  return `its first failure since version ${short(version)}, ${since}${
     worked === undefined ? "" : `; the run before, at ${clock(worked)}, succeeded`
   }`
 }
@@ -191,8 +200,8 @@ const stuck = ({ from, isOver, p95, run, to }: Stuck, { name }: Facts) => ({
   look: { tool: "get_execution", arguments: { id: run } }
 })
 
-const empty = ({ from, isOver, run, to, usual, version }: Empty, { name, publishedAt, savedAt = 0 }: Facts) => {
-  const published = version === undefined ? undefined : publishedAt?.(version)
+const empty = ({ from, isOver, run, to, usual, version }: Empty, { beginOf, name, savedAt = 0 }: Facts) => {
+  const begin = version === undefined ? undefined : beginOf?.(version)
   const isChanged = savedAt > from - 7 * day
   return {
     what: `Runs of '${Visible.label(name)}' ${
@@ -202,7 +211,7 @@ const empty = ({ from, isOver, run, to, usual, version }: Empty, { name, publish
       ? isChanged
         ? `the workflow was last saved at ${clock(savedAt)}`
         : "the workflow has not changed: its source may be empty"
-      : `since version ${short(version)}${published === undefined ? "" : `, published at ${clock(published)}`}`,
+      : `since version ${short(version)}${begin === undefined ? "" : `, ${begin.event} at ${clock(begin.at)}`}`,
     look: { tool: "get_execution", arguments: { id: run } }
   }
 }

@@ -74,3 +74,24 @@ for (const [minutes, isNamed] of [[62, true], [240, false]] as const) {
       assert.strictEqual(slow?.cause?.includes(`version ${version} runs since`), isNamed, slow?.cause)
     }).pipe(Effect.provide(week.layer)))
 }
+
+it.effect("a workflow that ran in the span and is no longer published is an incident, with its last run", () =>
+  Effect.gen(function*() {
+    const at = Date.parse("2026-03-20T08:00:00Z")
+    yield* TestClock.setTime(at + hour)
+    const { healthy, rows } = yield* Health.read({ since: at - hour })
+    assert.deepStrictEqual(healthy.map(({ workflowId }) => workflowId), ["by hand"])
+    assert.deepStrictEqual(
+      rows.map(({ incidents: [first], workflowId }) => [workflowId, first?.kind, first?.at, first?.cause]),
+      [["stopped", "unpublished", iso(at), undefined]]
+    )
+  }).pipe(Effect.provide(layer({
+    workflows: ["stopped", "by hand"].map((id) => published(id, webhook, { active: false })),
+    executions: [["stopped", "webhook"], ["by hand", "manual"]].map(([id = "", mode = ""], index) => ({
+      ...FakeN8n.succeededExecution({ workflow: published(id, webhook), items: { Work: [{ a: 1 }] } }),
+      id: String(index + 1),
+      mode,
+      startedAt: "2026-03-20T08:00:00.000Z",
+      stoppedAt: "2026-03-20T08:00:01.000Z"
+    }))
+  }))))

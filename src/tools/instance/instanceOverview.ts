@@ -273,7 +273,7 @@ export const instanceOverview = Tool.make({
       "running.newest[].workflowName": [80, 50],
       "packages[]": 80,
       ...Object.fromEntries(
-        ["failed", "missed", "silent", "slow", "stuck", "empty", "changes"].map((kind) =>
+        ["failed", "missed", "silent", "slow", "stuck", "empty", "unpublished", "changes"].map((kind) =>
           [`incidents[].${kind}`, [420, 340, 280, 220, 160, 110]] as const
         )
       ),

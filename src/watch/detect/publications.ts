@@ -27,7 +27,7 @@ type Change = readonly [id: string, before: Entry, now: Entry | undefined]
 const wordOf = (now: Entry | undefined) =>
   now === undefined ? "was deleted" : now.isArchived === true ? "was archived" : "is no longer published"
 
-const causeOf = (now: Entry | undefined, cameBack: boolean) =>
+const causeOf = (now: Entry | undefined, cameBack: boolean, isWatched: boolean) =>
   now === undefined
     ? "n8n deleted its versions and runs with it: only a backup has it now"
     : now.isArchived === true
@@ -36,14 +36,18 @@ const causeOf = (now: Entry | undefined, cameBack: boolean) =>
     ? `n8n unpublishes a workflow after ${maxCrashes} crashed runs in a row, and its last ${now.crashes} crashed`
     : cameBack
     ? "n8n was away just before; it unpublishes a workflow whose triggers it cannot start again"
+    : !isWatched
+    ? undefined
     : "not by crashes or a restart of n8n, as far as could be seen: someone unpublished it"
 
 /** Incidents of workflows that were published at the last poll. */
 export const detect = (
   before: { readonly [id: string]: Entry },
   entries: { readonly [id: string]: Entry },
-  { gone, now, outageEnd }: {
+  { gone, isWatched = true, now, outageEnd }: {
     readonly gone: ReadonlyArray<string>
+    /** Whether outages and crashes since then were seen. */
+    readonly isWatched?: boolean
     readonly now: number
     readonly outageEnd: number | undefined
   }
@@ -55,7 +59,7 @@ export const detect = (
   const at = new Date(now).toISOString()
   const [first] = changes
   if (changes.length >= many && first !== undefined) {
-    const cause = causeOf(first[2], cameBack)
+    const cause = causeOf(first[2], cameBack, isWatched)
     return [{
       kind: "unpublished",
       key: `unpublished:${now}`,
@@ -70,7 +74,7 @@ export const detect = (
     }]
   }
   return changes.map(([id, { name }, entry]) => {
-    const cause = causeOf(entry, cameBack)
+    const cause = causeOf(entry, cameBack, isWatched)
     return {
       kind: "unpublished",
       key: `unpublished:${id}:${now}`,
