@@ -131,7 +131,7 @@ const daysOf = (
 
 /** Order of workflows: those with an incident that goes on first, then by its urgency. */
 const worst = ({ incidents }: Row) => {
-  const [first] = incidents.toSorted((a, b) => Number(a.isOver) - Number(b.isOver) || byUrgency(a, b))
+  const [first] = incidents.toSorted((a, b) => Number(a.isOver === true) - Number(b.isOver === true) || byUrgency(a, b))
   return first === undefined
     ? [2, 0] as const
     : [first.isOver === true ? 1 : 0, Kind.literals.indexOf(first.kind)] as const
@@ -169,8 +169,7 @@ const unpublishedOf = ({ entries, now, observed, since }: past.Past): ReadonlyAr
         : {
           ...incident,
           at: new Date(at).toISOString(),
-          what: `${incident.what}; it ran last at ${tell.clock(at)}`,
-          isOver: false
+          what: `${incident.what}; it ran last at ${tell.clock(at)}`
         }
     }
   )
