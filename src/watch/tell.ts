@@ -6,6 +6,7 @@ import * as Visible from "../base/Visible.ts"
 import type { Empty, Episode, Failed, Missed, Silent, Slow, Stuck } from "./detect/Detector.ts"
 import type { WorkflowEpisode } from "./History.ts"
 import type { Incident } from "./Incident.ts"
+import type * as Pace from "./Pace.ts"
 
 const second = 1000
 const minute = 60 * second
@@ -33,9 +34,8 @@ const duration = (ms: number) => {
     : ms < 2 * day
     ? [ms / hour, "h"]
     : [ms / day, "days"]
-  return `${
-    Math.max(1, Math.round(value * (unit === "s" && value < 10 ? 10 : 1)) / (unit === "s" && value < 10 ? 10 : 1))
-  } ${unit}`
+  const digits = unit === "s" && value < 10 ? 10 : 1
+  return `${Math.max(1, Math.round(value * digits) / digits)} ${unit}`
 }
 
 /** Time without n8n. */
@@ -45,17 +45,6 @@ export interface Outage {
   readonly to?: number | undefined
   /** Last time at which n8n is known to have worked before. */
   readonly worked?: number | undefined
-}
-
-/** Place of the additional time of slow runs. */
-export interface Pace {
-  /** Node that explains it. */
-  readonly node?: string
-  /** Whether the time passes outside of all nodes. */
-  readonly outside?: boolean
-  /** Milliseconds of the node, or outside of nodes. */
-  readonly before?: number
-  readonly after?: number
 }
 
 /** Time from which a version may run: n8n does not tell the publications of one that no longer runs. */
@@ -74,7 +63,7 @@ export interface Facts {
   /** Last save; absent where runs tell their versions. */
   readonly savedAt?: number | undefined
   readonly outages?: ReadonlyArray<Outage> | undefined
-  readonly pace?: Pace | undefined
+  readonly pace?: Pace.Pace | undefined
   /** Whether runs of other workflows started in a span. */
   readonly ranOthers?: ((from: number, to: number) => boolean) | undefined
 }
@@ -165,15 +154,13 @@ const silent = ({ expected = 0, from, isOver, limit = 0, to }: Silent, { name }:
 
 const slow = (episode: Slow, { name, now: time, pace, version }: Facts) => {
   const { count, from, now, p95, run, to, usual } = episode
-  const where = pace?.before === undefined || pace.after === undefined
-    ? undefined
-    : pace.outside === true
-    ? `the time is outside of its nodes (loading, waiting, saving): ${duration(pace.before)} before, ${
-      duration(pace.after)
-    } now`
-    : pace.node === undefined
-    ? undefined
-    : `the time is in '${Visible.label(pace.node, 40)}': ${duration(pace.before)} before, ${duration(pace.after)} now`
+  const place = pace?.outside === true
+    ? "outside of its nodes (loading, waiting, saving)"
+    : pace?.node !== undefined
+    ? `in '${Visible.label(pace.node, 40)}'`
+    : undefined
+  const [before, after] = pace !== undefined && "before" in pace ? [pace.before, pace.after] : [0, 0]
+  const where = place && `the time is ${place}: ${duration(before)} before, ${duration(after)} now`
   const change =
     version !== undefined && version.since <= from && (time - version.since < day || from - version.since < hour)
       ? `version ${short(version.id)} runs since ${clock(version.since)}`
