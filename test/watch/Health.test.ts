@@ -95,3 +95,18 @@ it.effect("a workflow that ran in the span and is no longer published is an inci
       stoppedAt: "2026-03-20T08:00:01.000Z"
     }))
   }))))
+
+it.effect("a key that may list runs but not read them still shows what failed, and says what it could not read", () =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(Date.parse("2026-03-20T12:00:00Z"))
+    const { rows, unknown } = yield* Health.read({ since: Date.parse("2026-03-20T00:00:00Z") })
+    assert.deepStrictEqual(rows.map(({ incidents: [first] }) => [first?.kind, first?.what]), [
+      ["failed", "'w0' failed: its error was not read"]
+    ])
+    assert.include(unknown, "Why 1 run failed: not all failed runs were read.")
+  }).pipe(Effect.provide(layer({ workflows: workflows.slice(0, 1), executions: executions.slice(0, 1) }, {
+    before: ({ url }) =>
+      Effect.sync(() =>
+        /executions\/\d|workflows\/w/.test(url) ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined
+      )
+  }))))

@@ -208,7 +208,11 @@ export const instanceOverview = Tool.make({
   description: "Is this n8n healthy? Version, failures; with since, all that went wrong.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
-  partialScopes: { "communityPackage:list": "packages" },
+  partialScopes: {
+    "communityPackage:list": "packages",
+    "execution:read": "reasons of failures, empty runs and n8n's time zone",
+    "workflow:read": "changes near incidents"
+  },
   input: Schema.Struct({
     days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days."),
     since: Selection.time("since", "7d or ISO time."),
