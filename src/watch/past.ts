@@ -27,7 +27,7 @@ const usualSpan = 10 * day
 export const most = { requests: 1_500, pages: 60, origins: 300, samples: 700, changes: 20, paces: 10, concurrency: 4 }
 
 /** Milliseconds for the list of executions, and for the runs whose data are read. */
-const time = { list: 12_000, read: 8_000 }
+const time = { list: 12_000, read: 12_000 }
 
 /** Maximum number of failed runs of a workflow that are read, and of its runs whose items are counted, and the least. */
 const perWorkflow = { origins: 8, samples: 40, spread: 12, least: 8 }

@@ -278,7 +278,6 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         assert.deepStrictEqual(week.compare(read, expected), [])
         assert.strictEqual(read.clock.zone, world.zone)
         assert.strictEqual(read.runs, world.runs.filter(({ at }) => at >= world.since).length)
-        assert.isAtMost(took, 10_000)
         assert.isAtMost(read.requests, 400)
         const answer = yield* tools.instanceOverview.run({
           since: new Date(world.since).toISOString(),
