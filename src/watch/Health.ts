@@ -199,10 +199,13 @@ const incidentsOf = ({ changes, circumstances, entries, episodes, now, paces, ru
 
 /** Sentences about what n8n does not reveal, or was not read. */
 const unknownOf = (
-  { circumstances: { isV1, seenFrom }, entries, isLate, since, unknown, unread, unsampled }: past.Past
+  { circumstances: { isV1, seenFrom }, entries, isLate, observed, since, unknown, unread, unsampled }: past.Past
 ) => {
-  const newer = Object.values(entries).flatMap(({ isPublished, name, nodes, savedAt = 0 }) =>
-    isPublished && savedAt > since && nodes.some((node) => Schedules.ofNode(node, { isV1 }) !== undefined) ? [name] : []
+  const newer = Object.entries(entries).flatMap(([id, { isPublished, name, nodes, savedAt = 0 }]) =>
+    isPublished && savedAt > since && nodes.some((node) => Schedules.ofNode(node, { isV1 }) !== undefined) &&
+      observed.started.some((run) => run.workflowId === id && run.startedAt >= since && run.startedAt < savedAt)
+      ? [name]
+      : []
   )
   return [
     ...seenFrom > since

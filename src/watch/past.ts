@@ -1,10 +1,9 @@
 /** Past of an n8n, read from its stored executions as far as judgments need it. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { defined, type Obj } from "../base/Json.ts"
+import { defined } from "../base/Json.ts"
 import type * as Publications from "../n8n/model/Publications.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
-import * as Schedules from "../workflow/Schedules.ts"
 import * as Changes from "./Changes.ts"
 import { failures, type Origin, type Sample } from "./detect/index.ts"
 import type { Change, Options } from "./Health.ts"
@@ -15,7 +14,7 @@ import * as observe from "./observe.ts"
 import * as Pace from "./Pace.ts"
 import * as reading from "./reading.ts"
 import * as Rules from "./Rules.ts"
-import type { Entry, State } from "./state.ts"
+import type { State } from "./state.ts"
 import * as tell from "./tell.ts"
 
 const day = 86_400_000
@@ -136,10 +135,7 @@ const lists = Effect.fnUntraced(function*({ since, workflows: only, zone: named 
     .filter(([id]) => only?.includes(id) ?? true)
   const off = new Set(asked.flatMap(([id, entry]) => Rules.of({ id, ...entry }).isOff ? [id] : []))
   const entries: State["workflows"] = Object.fromEntries(asked.filter(([id]) => !off.has(id)))
-  const isUnzoned = (entry: Entry) =>
-    entry.isPublished && Schedules.timeZoneOf(entry) === undefined &&
-    Schedules.zoned(entry as { readonly nodes: ReadonlyArray<Obj> }, isV1(release)).length > 0
-  const source = named !== undefined || !Object.values(entries).some(isUnzoned)
+  const source = named !== undefined
     ? undefined
     : yield* InstanceClock.zone(Object.entries(listed).map(([id, entry]) => ({ id, ...entry })), runs.ended)
   const circumstances: History.Circumstances = {
