@@ -55,15 +55,16 @@ const choose = (
   hasWaited: (run: Run) => boolean
 ) => {
   const crashed = failed.filter(({ status }) => status === "crashed")
-  // While n8n starts, it marks the runs that it lost one by one: others may follow.
-  const awaited = crashed.length > 1 ? [] : crashed.filter((run) => !hasWaited(run))
-  const groups = [
-    ...Map.groupBy(failed.filter((run) => !awaited.includes(run)), ({ workflowId }) => workflowId).values()
-  ]
+  // Runs that end with n8n itself record no more than that. While it starts, it marks them one by one: others may follow.
+  const isRestart = crashed.length > 1
+  const awaited = isRestart ? [] : crashed.filter((run) => !hasWaited(run))
+  const readable = failed.filter((run) => isRestart ? run.status !== "crashed" : !awaited.includes(run))
+  const groups = [...Map.groupBy(readable, ({ workflowId }) => workflowId).values()]
   const now = groups.slice(0, most)
   // The newest of each workflow first, which stands for those of its workflow that are not read.
   const ranked = [...now.flatMap((all) => all.at(-1) ?? []), ...now.flatMap((all) => all.slice(0, -1))]
   return {
+    restarted: isRestart ? crashed : [],
     chosen: ranked.slice(0, most),
     judged: now.flat(),
     waiting: [...awaited, ...groups.slice(most).flatMap((all) => all.slice(-maxWaiting.one))].slice(0, maxWaiting.all)
@@ -100,12 +101,13 @@ export const gather = Effect.fn("watch.gather")(function*(
   const failed = byId([...state?.unread ?? [], ...ended.filter(failures.hasFailed)]).filter((run) =>
     isListed(run) && !off.has(run.workflowId)
   )
-  const { chosen, judged, waiting } = choose(
+  const { chosen, judged, restarted, waiting } = choose(
     state === undefined ? [] : failed,
     Math.min(mostRead, Traffic.left(traffic)),
     ({ id }) => state?.unread.some((run) => run.id === id) ?? false
   )
-  const origins = yield* reading.origins(chosen)
+  const lost = restarted.map(({ id, status }) => [id, reading.unrecorded(status)] as const)
+  const origins = new Map([...yield* reading.origins(chosen), ...lost])
   const isRead = ({ workflowId }: Run) => judged.some((run) => run.workflowId === workflowId && origins.has(run.id))
   const unread = [...waiting, ...judged.filter((run) => !isRead(run))]
   const readings = yield* Effect.forEach(
@@ -121,7 +123,7 @@ export const gather = Effect.fn("watch.gather")(function*(
     ? undefined
     : yield* zoneOf(state, workflows, { ended: runs.ended, left: Traffic.left(traffic), now })
   const waitingIds = new Set(unread.map(({ id }) => id))
-  const complete = byId([...judged, ...ended]).filter(({ id }) => !waitingIds.has(id))
+  const complete = byId([...restarted, ...judged, ...ended]).filter(({ id }) => !waitingIds.has(id))
   const observed: History.Observed = {
     ...runs,
     started: byId([...late, ...runs.started]),

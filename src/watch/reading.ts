@@ -15,13 +15,19 @@ const maxText = 400
 
 const clean = (text: string) => redactText(text).slice(0, maxText)
 
+/** Reason of a run of which n8n recorded no error. */
+export const unrecorded = (status: string): Origin => ({
+  failure: { message: `n8n recorded no error (status ${status})` },
+  isCrash: status === "crashed"
+})
+
 /** Reason of a failed run; `undefined` if it cannot be read now. */
 export const origin = Effect.fnUntraced(function*({ id, status }: Run) {
   const { failure, version } = yield* Executions.use(({ origin }) => origin(id)).pipe(
     // n8n may have pruned it since it was listed.
     Effect.catchTag("NotFoundError", () => Effect.succeed({ failure: undefined, version: undefined }))
   )
-  const { description, message, ...more } = failure ?? { message: `n8n recorded no error (status ${status})` }
+  const { description, message, ...more } = failure ?? unrecorded(status).failure
   return {
     failure: { ...more, message: clean(message), ...defined({ description: description && clean(description) }) },
     ...defined({ version }),
