@@ -13,7 +13,7 @@ const openers: { readonly [platform: string]: readonly [program: string, ...Read
 /** Time after which a program that has not failed has opened the file, although it runs on as long as the browser. */
 const patience = "2 seconds"
 
-/** Opens a file in the browser; `false` if there is none. The browser outlives this program. */
+/** Opens a file in a browser, which stays open when this program ends, and returns whether that worked. */
 const open = (file: string) => {
   const [program, ...args] = openers[process.platform] ?? ["xdg-open"]
   return Effect.callback<boolean>((resume) => {
