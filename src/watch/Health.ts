@@ -19,7 +19,7 @@ export interface Day {
   readonly date: string
   readonly runs: number
   readonly failed: number
-  /** Kinds of incidents that touched the day, with their numbers of occurrences. */
+  /** Kinds of incidents that touched the day, with the number of these incidents. */
   readonly incidents: { readonly [K in Kind]?: number }
 }
 
@@ -85,6 +85,9 @@ export interface Health {
   readonly unknown: ReadonlyArray<string>
   readonly requests: number
 }
+
+/** Longest span that is offered, in days. */
+export const maxDays = 31
 
 export interface Options {
   /** Epoch milliseconds. */

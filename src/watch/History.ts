@@ -6,6 +6,8 @@ import type { Entry, State } from "./state.ts"
 
 type Entries = State["workflows"]
 
+const hour = 3_600_000
+
 /** Part of the history of all workflows. */
 export interface Observed
   extends Pick<Span, "started" | "ended" | "running" | "waited" | "samples" | "origins" | "lostBefore">
@@ -118,8 +120,6 @@ export const sampled = (
   }).toSorted((a, b) => rank(a) - rank(b) || (latest(a)?.at ?? 0) - (latest(b)?.at ?? 0) || Number(b.id) - Number(a.id))
   return [...Map.groupBy(byRank, ({ workflowId }) => workflowId).values()].flatMap(([first]) => first ?? [])
 }
-
-const hour = 3_600_000
 
 /** Episodes without the failures of callers whose called workflow failed at that time: they are its incidents. */
 export const withoutCallers = (

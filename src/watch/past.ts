@@ -149,8 +149,8 @@ const lists = Effect.fnUntraced(function*({ since, workflows: only, zone: named 
 })
 
 const unreadOrigin = (status: string): Origin => ({
+  ...reading.unrecorded(status),
   failure: { message: "its error was not read" },
-  isCrash: status === "crashed",
   isAssumed: true
 })
 

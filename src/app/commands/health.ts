@@ -12,9 +12,6 @@ import * as look from "./look.ts"
 import * as picture from "./picture.ts"
 import { command, exit, name, programFor } from "./root.ts"
 
-/** Maximum days of a report. */
-const maxDays = 31
-
 /** Tolerance, so that the limit itself is accepted. */
 const minute = 60_000
 
@@ -22,8 +19,8 @@ const sinceOf = Effect.fnUntraced(function*(text: string) {
   const since = (yield* look.sinceOf(text)).getTime()
   const age = (yield* Clock.currentTimeMillis) - since
   if (age <= 0) return yield* Options.refuse(`--since ${text} is in the future: name an earlier time`)
-  return age <= maxDays * 86_400_000 + minute ? since : yield* Options.refuse(
-    `--since ${text} is more than ${maxDays} days ago: use --since ${maxDays}d; for causes over a longer time, ${name} executions --by failure --since ${text}`
+  return age <= Health.maxDays * 86_400_000 + minute ? since : yield* Options.refuse(
+    `--since ${text} is more than ${Health.maxDays} days ago: use --since ${Health.maxDays}d; for causes over a longer time, ${name} executions --by failure --since ${text}`
   )
 })
 
@@ -59,7 +56,11 @@ export const health = command(
   "health",
   "Show at a glance what failed, did not run or was slow in the past days",
   {
-    since: flags.text("since", "TIME", `Since then: 24h, 7d (default) or 2026-01-31T08:00; ${maxDays} days at most`),
+    since: flags.text(
+      "since",
+      "TIME",
+      `Since then: 24h, 7d (default) or 2026-01-31T08:00; ${Health.maxDays} days at most`
+    ),
     workflow: flags.texts("workflow", "WORKFLOW", "Only this workflow: its id, link or name; may be repeated"),
     timezone: look.timezone,
     out: flags.text("out", "FILE", "Write a page, whose name ends in .html"),

@@ -69,9 +69,6 @@ const Output = Schema.Struct({
   url: Schema.String
 })
 
-/** Longest span that is judged, in days. */
-const maxDays = 31
-
 const healthSince = Effect.fnUntraced(function*(time: string, workflows: ReadonlyArray<string> | undefined) {
   const { instance } = yield* N8nClient
   const now = yield* DateTime.now
@@ -84,10 +81,10 @@ const healthSince = Effect.fnUntraced(function*(time: string, workflows: Readonl
       "Set since to an earlier time, in UTC or with an offset."
     )
   }
-  if (now.epochMilliseconds - since > (maxDays + 1) * 86_400_000) {
+  if (now.epochMilliseconds - since > (Health.maxDays + 1) * 86_400_000) {
     return yield* refuse(
-      `since is more than ${maxDays} days ago`,
-      `Set since to at most ${maxDays}d; list_executions(groupBy: 'workflow', startedAfter) counts older runs.`
+      `since is more than ${Health.maxDays} days ago`,
+      `Set since to at most ${Health.maxDays}d; list_executions(groupBy: 'workflow', startedAfter) counts older runs.`
     )
   }
   return { health: yield* Health.read({ since, workflows }), url: Links.workflows(instance) }

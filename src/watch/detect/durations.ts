@@ -1,5 +1,6 @@
 /** Runs that take far longer than usual, or do not end. Pure. */
 import * as Schema from "effect/Schema"
+import { percentile } from "../../executions/Profile.ts"
 import { isAttended, type Run } from "../Observation.ts"
 import type { Detector, Slow, Stuck } from "./Detector.ts"
 
@@ -56,14 +57,9 @@ const newUsual = 14 * day
 
 const nothing: Memory = { usual: [], peaks: [], long: [], stuck: [] }
 
-const quantile = (values: ReadonlyArray<number>, part: number) => {
-  const sorted = Float64Array.from(values).toSorted()
-  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
-}
-
 /** Milliseconds above which a run is long, above which two in a row are slow, and above which one is. */
 const limitsOf = ({ peaks, usual }: Memory) => {
-  const [p50, p95] = [Math.max(quantile(usual, 0.5), 1), Math.max(quantile(usual, 0.95), 1)]
+  const [p50, p95] = [Math.max(percentile(usual, 0.5), 1), Math.max(percentile(usual, 0.95), 1)]
   const [spread, peak] = [p95 / p50, peaks[0]?.ms ?? 0]
   const least = usual.length < enough.one ? Infinity : p95 + 5 * second
   return {
@@ -93,7 +89,7 @@ const withoutEpisode = ({ slow: _, ...memory }: Memory): Memory => memory
 const slowOf = ({ calm: _, durations, ...episode }: Episode, isOver: boolean): Slow => ({
   kind: "slow",
   ...episode,
-  now: quantile(durations, 0.5),
+  now: percentile(durations, 0.5),
   isOver
 })
 

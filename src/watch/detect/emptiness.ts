@@ -1,6 +1,7 @@
 /** Runs that end without the items that they usually have. Pure. */
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
+import { percentile } from "../../executions/Profile.ts"
 import { isAttended, type Run } from "../Observation.ts"
 import type { Detector, Empty } from "./Detector.ts"
 
@@ -38,11 +39,6 @@ const week = 168 * hour
 const stored = 12
 const enough = { full: 5, empty: 2 }
 
-const median = (values: ReadonlyArray<number>) => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.max(0, Math.ceil(sorted.length / 2) - 1)] ?? 0
-}
-
 const emptyOf = (episode: typeof Episode.Type, isOver: boolean): Empty => ({ kind: "empty", ...episode, isOver })
 
 /** Empty samples at the end, if none before them was empty. */
@@ -60,7 +56,7 @@ const begun = ({ fullSince, samples }: Memory): typeof Episode.Type | undefined 
     from: first.at,
     to: latest.at,
     count: after.length,
-    usual: median(before.map(({ items }) => items)),
+    usual: percentile(before.map(({ items }) => items), 0.5),
     ...defined({ version: isNew ? first.version : undefined }),
     run: latest.run
   }

@@ -61,16 +61,14 @@ export const causeOf = (workflowId: string, { failure }: Origin) =>
 /** Reasons of failed runs in order; one that was not read has that of its workflow's next one that was, else the last. */
 export const assumed = (runs: ReadonlyArray<Run>, origins: ReadonlyMap<string, Origin>): ReadonlyMap<string, Origin> =>
   new Map(
-    [...Map.groupBy(runs.filter(hasFailed), ({ workflowId }) => workflowId).values()].flatMap((own) =>
-      own.flatMap(({ id }, index) => {
+    [...Map.groupBy(runs.filter(hasFailed), ({ workflowId }) => workflowId).values()].flatMap((own) => {
+      let next = origins.get(own.findLast(({ id }) => origins.has(id))?.id ?? "")
+      return own.toReversed().flatMap(({ id }) => {
         const read = origins.get(id)
-        if (read !== undefined) return [[id, read] as const]
-        const other = own.slice(index + 1).find((run) => origins.has(run.id)) ??
-          own.slice(0, index).findLast((run) => origins.has(run.id))
-        const origin = origins.get(other?.id ?? "")
-        return origin === undefined ? [] : [[id, { ...origin, isAssumed: true }] as const]
+        next = read ?? next
+        return next === undefined ? [] : [[id, read ?? { ...next, isAssumed: true }] as const]
       })
-    )
+    })
   )
 
 const failedOf = ({ between, ...episode }: Episode): Failed => ({
