@@ -9,10 +9,10 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
-import * as Visible from "../base/Visible.ts"
 import * as Options from "./config/Options.ts"
 import * as Logging from "./Logging.ts"
 import * as Telemetry from "./Telemetry.ts"
+import * as Terminal from "./Terminal.ts"
 
 /** Name of the program, and of the server for clients. */
 export const name = "effect-n8n-mcp"
@@ -26,13 +26,6 @@ export const layer: Layer.Layer<FileSystem.FileSystem | Path.Path, Config.Config
   )
 })
 
-const printOn = (stream: NodeJS.WriteStream) => (line: string) =>
-  Effect.sync(() => void stream.write(`${Visible.terminal(line)}\n`))
-
-export const print = printOn(process.stdout)
-
-export const warn = printOn(process.stderr)
-
 /** Failures of a configuration, which have no stack. */
 const ofConfiguration = new Set(["InvalidOption", "InvalidProfile", "UnreadablePackage"])
 
@@ -40,8 +33,12 @@ const ofConfiguration = new Set(["InvalidOption", "InvalidProfile", "UnreadableP
 export const explain = (cause: Cause.Cause<{ readonly _tag: string; readonly message: string }>) => {
   const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
   if (failure?._tag === "ShowHelp") return Effect.void
-  if (failure !== undefined && ofConfiguration.has(failure._tag)) return warn(`${name}: ${failure.message}`)
-  return Effect.forEach(Cause.prettyErrors(cause), (error) => warn(`${name}: ${error.stack ?? error.message}`), {
-    discard: true
-  })
+  if (failure !== undefined && ofConfiguration.has(failure._tag)) return Terminal.warn(`${name}: ${failure.message}`)
+  return Effect.forEach(
+    Cause.prettyErrors(cause),
+    (error) => Terminal.warn(`${name}: ${error.stack ?? error.message}`),
+    {
+      discard: true
+    }
+  )
 }

@@ -16,6 +16,7 @@ import type * as PlainOptions from "./config/PlainOptions.ts"
 import * as State from "./config/State.ts"
 import * as Environment from "./Environment.ts"
 import * as Mcp from "./Mcp.ts"
+import * as Terminal from "./Terminal.ts"
 import * as ToolContext from "./ToolContext.ts"
 
 /** Delay of preloading: after the first answer, and before the package could be replaced. */
@@ -64,7 +65,7 @@ export const serve = (options: Options.Options, stdio: Layer.Layer<McpTransport>
       return yield* ServeHttp.serve(mcp, options)
     }
     if (process.stdin.isTTY) {
-      yield* Environment.warn(
+      yield* Terminal.warn(
         `${Environment.name} is waiting for an MCP client on stdin; Ctrl+C ends it. To use it here: ${Environment.name} help. To set it up: ${Environment.name} init`
       )
     }

@@ -7,10 +7,11 @@ import * as Health from "../../watch/Health.ts"
 import * as Options from "../config/Options.ts"
 import * as HealthReport from "../report/HealthReport.ts"
 import * as WatchReport from "../report/WatchReport.ts"
+import { isPiped, screen } from "../Terminal.ts"
 import * as flags from "./flags.ts"
 import * as look from "./look.ts"
 import * as picture from "./picture.ts"
-import { command, exit, name, programFor } from "./root.ts"
+import { command, exit, name, programFor, report } from "./root.ts"
 
 /** Tolerance, so that the limit itself is accepted. */
 const minute = 60_000
@@ -48,7 +49,7 @@ export const present = Effect.fnUntraced(function*(
     const HealthPage = yield* Effect.promise(() => import("../report/HealthPage.ts"))
     const html = HealthPage.html(health, about, instance)
     yield* picture.write({ name: "health", open, out }, html, HealthReport.summary(health))
-  } else yield* look.show(json, health, (screen) => HealthReport.text(health, about, screen))
+  } else yield* report(json || isPiped(), health, () => HealthReport.text(health, about, screen()))
   yield* exit(HealthReport.incidentsOf(health).length > 0 ? 2 : 0)
 })
 
@@ -65,7 +66,7 @@ export const health = command(
     timezone: look.timezone,
     out: flags.text("out", "FILE", "Write a page, whose name ends in .html"),
     open: picture.open,
-    json: look.json
+    json: flags.toggle("json", "Print JSON, as in a pipe")
   },
   Effect.fnUntraced(function*({ json, open, out, since = "7d", timezone, workflow }, options) {
     const zone = yield* look.zoneOf(timezone)

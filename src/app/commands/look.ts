@@ -11,13 +11,11 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as tools from "../../tools/index.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
-import type * as Layout from "../report/Layout.ts"
 import * as RunReport from "../report/RunReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, isColoured, name as program, programFor, report } from "./root.ts"
-
-export const json = flags.toggle("json", "Print JSON, as in a pipe")
+import { name as program, programFor } from "./root.ts"
+import { row } from "./row.ts"
 
 export const timezone = flags.text(
   "timezone",
@@ -36,10 +34,6 @@ const maxRows = 500
 
 const limit = (usual: string) =>
   flags.integer("limit", [1, maxRows], `Maximum number, 1 to ${maxRows} (default ${usual})`)
-
-/** Prints data as lines in a terminal, and as JSON elsewhere. */
-export const show = (json: boolean, data: object, lines: (screen: Layout.Screen) => ReadonlyArray<string>) =>
-  report(json || !process.stdout.isTTY, data, () => lines({ width: process.stdout.columns || 100, isColoured }))
 
 const maxPage = 100
 
@@ -73,88 +67,93 @@ const newest = Effect.fnUntraced(function*(workflow: string | undefined) {
   )
 })
 
-export const why = command(
-  "why",
-  "Explain why a run failed: the node, its error and its input",
-  {
+const onN8n = (_: unknown, options: Options.Options) => ToolContext.layer(options)
+
+export const why = row({
+  name: "why",
+  description: "Explain why a run failed: the node, its error and its input",
+  flags: {
     id: flags.optionalArgument("id", "Id of a run, or its link; by default the newest one that failed"),
     last: flags.text(
       "last",
       "WORKFLOW",
       "Newest failed run of this workflow: its id, link or name; else its newest run"
-    ),
-    json
+    )
   },
-  Effect.fnUntraced(function*({ id, json, last }, options) {
+  form: "data",
+  services: onN8n,
+  run: Effect.fnUntraced(function*({ id, last }, options) {
     if (id !== undefined && last !== undefined) return yield* Options.refuse("Choose one: ID or --last WORKFLOW")
-    yield* Effect.gen(function*() {
-      const link = id === undefined ? undefined : yield* Effect.mapError(Links.read(id), Options.refuse)
-      const run = link === undefined ? id : link.executionId
-      if (run !== undefined && !/^\d+$/.test(run)) {
-        const shown = `'${Visible.label(run)}'`
-        return yield* Options.refuse(
-          `${shown} is not the id of a run, which is a number (${program} executions lists them). Of a workflow: ${program} why --last ${shown}`
-        )
-      }
-      const summary = yield* tools.getExecution.call({ id: run ?? (yield* newest(link?.workflowId ?? last)) })
-      yield* show(json, summary, (screen) => RunReport.why(summary, screen, programFor(options)))
-    }).pipe(Effect.provide(ToolContext.layer(options)))
+    const link = id === undefined ? undefined : yield* Effect.mapError(Links.read(id), Options.refuse)
+    const run = link === undefined ? id : link.executionId
+    if (run !== undefined && !/^\d+$/.test(run)) {
+      const shown = `'${Visible.label(run)}'`
+      return yield* Options.refuse(
+        `${shown} is not the id of a run, which is a number (${program} executions lists them). Of a workflow: ${program} why --last ${shown}`
+      )
+    }
+    const json = yield* tools.getExecution.call({ id: run ?? (yield* newest(link?.workflowId ?? last)) })
+    return { json, text: (screen) => RunReport.why(json, screen, programFor(options)) }
   })
-)
+})
 
-export const executions = command(
-  "executions",
-  "List runs, newest first, or group them by what failed or where the time goes",
-  {
+export const executions = row({
+  name: "executions",
+  description: "List runs, newest first, or group them by what failed or where the time goes",
+  flags: {
     workflow: flags.text("workflow", "WORKFLOW", "Only runs of this workflow: its id, link or name"),
     status: flags.choice("status", ExecutionHead.statuses, "Only this status"),
     since: flags.text("since", "TIME", "Only runs since then: 30m, 24h, 7d or 2026-01-31T08:00"),
     by: flags.choice("by", Triage.groupings, "Group them: by workflow, cause of failure, node (time) or version"),
-    limit: limit("20; of groups 200, by node 50"),
-    json
+    limit: limit("20; of groups 200, by node 50")
   },
-  Effect.fnUntraced(function*({ by: groupBy, json, limit, since, status, workflow }, options) {
+  form: "data",
+  services: onN8n,
+  run: Effect.fnUntraced(function*({ by: groupBy, limit, since, status, workflow }) {
     const startedAfter = since === undefined ? undefined : (yield* sinceOf(since)).toISOString()
-    yield* Effect.gen(function*() {
-      const data = yield* tools.listExecutions.call({
-        ...(yield* ofWorkflow(workflow)),
-        ...defined({ groupBy, limit, startedAfter, status })
-      })
-      yield* show(json, data, (screen) => RunReport.executions(data, screen))
-    }).pipe(Effect.provide(ToolContext.layer(options)))
+    const json = yield* tools.listExecutions.call({
+      ...(yield* ofWorkflow(workflow)),
+      ...defined({ groupBy, limit, startedAfter, status })
+    })
+    return { json, text: (screen) => RunReport.executions(json, screen) }
   })
-)
+})
 
-export const workflows = command(
-  "workflows",
-  "List workflows with their state, triggers and last run",
-  {
+export const workflows = row({
+  name: "workflows",
+  description: "List workflows with their state, triggers and last run",
+  flags: {
     name: flags.optionalArgument("name", "Only workflows whose name contains this"),
     tags: flags.texts("tag", "TAG", "Only workflows with this tag; may be repeated"),
     uses: flags.text("uses", "TEXT", "Only workflows whose nodes contain this: a type, credential, webhook path …"),
     published: flags.toggle("published", "Only published workflows"),
-    limit: limit(String(maxPage)),
-    json
+    limit: limit(String(maxPage))
   },
-  Effect.fnUntraced(function*({ json, limit = maxPage, name, published, tags, uses }, options) {
+  form: "data",
+  services: onN8n,
+  run: Effect.fnUntraced(function*({ limit = maxPage, name, published, tags, uses }) {
     const query = {
       show: ["draft", "triggers", "lastRun"] as const,
       ...defined({ name, uses, tags: tags.length === 0 ? undefined : tags, active: published ? true : undefined })
     }
     const rows: Array<Page["workflows"][number]> = []
-    const read = (cursor: string | undefined) =>
-      tools.listWorkflows.call({ ...query, limit: Math.min(limit - rows.length, maxPage), ...defined({ cursor }) })
-    const page = yield* Effect.gen(function*() {
-      let page: Page | undefined
-      do {
-        page = yield* read(page?.nextCursor)
-        rows.push(...page.workflows)
-      } while (page.nextCursor !== undefined && rows.length < limit)
-      return page
-    }).pipe(Effect.provide(ToolContext.layer(options)))
-    yield* show(json, { ...page, count: rows.length, workflows: rows }, (screen) => [
-      ...RunReport.workflows(rows, screen),
-      ...(page.nextCursor === undefined ? [] : ["", `There are more: --limit ${maxRows}`])
-    ])
+    let page: Page | undefined
+    do {
+      const cursor: string | undefined = page?.nextCursor
+      page = yield* tools.listWorkflows.call({
+        ...query,
+        limit: Math.min(limit - rows.length, maxPage),
+        ...defined({ cursor })
+      })
+      rows.push(...page.workflows)
+    } while (page.nextCursor !== undefined && rows.length < limit)
+    const { nextCursor } = page
+    return {
+      json: { ...page, count: rows.length, workflows: rows },
+      text: (screen) => [
+        ...RunReport.workflows(rows, screen),
+        ...(nextCursor === undefined ? [] : ["", `There are more: --limit ${maxRows}`])
+      ]
+    }
   })
-)
+})

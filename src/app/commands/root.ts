@@ -7,12 +7,14 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import { flags } from "../config/Declarations.ts"
 import * as Options from "../config/Options.ts"
-import { name, print } from "../Environment.ts"
+import { name } from "../Environment.ts"
 import * as Mcp from "../Mcp.ts"
 import * as Layout from "../report/Layout.ts"
 import * as SyncReport from "../report/SyncReport.ts"
+import { isColoured, print, progress, say } from "../Terminal.ts"
 
-export { name, print, warn } from "../Environment.ts"
+export { name } from "../Environment.ts"
+export { isColoured, isInteractive, print, progress as showLine, warn } from "../Terminal.ts"
 
 export const root = Command.make(name).pipe(
   Command.withSharedFlags(flags),
@@ -38,20 +40,11 @@ export const command = <const Name extends string, const Config extends Command.
     )).pipe(Command.withDescription(description))
 
 /** Prints a report as JSON or as lines. */
-export const report = (json: boolean, value: object, lines: () => ReadonlyArray<string>, show = print) =>
+export const report = (json: boolean, value: object, lines: () => ReadonlyArray<string>, show = say) =>
   json ? print(JSON.stringify(value)) : Effect.forEach(lines(), show, { discard: true })
 
-/** Whether a person can be asked. */
-export const isInteractive = () => process.stdin.isTTY === true && process.stdout.isTTY === true
-
-/** Replaces the line of the progress on a terminal. */
-export const showLine = (line: string) =>
-  Effect.sync(() => {
-    if (process.stderr.isTTY === true) process.stderr.write(`\r\u001B[K${line}`)
-  })
-
 export const showProgress = (done: number, total: number | undefined) =>
-  showLine(done === total ? "" : `${done} of ${total} workflows`)
+  progress(done === total ? "" : `${done} of ${total} workflows`)
 
 /** Real path of a folder and its name in reports, and the file if the path leads to one. */
 export const placeOf = Effect.fnUntraced(function*(userPath: string) {
@@ -84,18 +77,12 @@ export const programFor = ({ demo, profile }: Options.Options) =>
 
 export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 
-const { FORCE_COLOR, NO_COLOR, TERM } = process.env
-
-export const isColoured = FORCE_COLOR
-  ? FORCE_COLOR !== "0"
-  : process.stdout.isTTY === true && !NO_COLOR && TERM !== "dumb"
-
 /** States and severities at the beginning of a line, and before them a count. */
 const marks = /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|high)|(gone|changed|medium)|created|updated|new)(?= )/
 
 /** Prints a line with its first word in red, yellow or green. */
 export const printMarked = (line: string) =>
-  print(line.replace(
+  say(line.replace(
     marks,
     (_, count = "", word: string, bad?: string, doubtful?: string) =>
       count + Layout.paint(word, bad !== undefined ? 31 : doubtful !== undefined ? 33 : 32, isColoured)

@@ -29,6 +29,20 @@ export const wrap = (text: string, width: number): ReadonlyArray<string> => {
   return lines
 }
 
+const program = /(?<=^|\s)effect-n8n-mcp .*$/
+
+/**
+ * Breaks a line between words, and begins the further ones below its first word. A command at its end stays in one
+ * piece, so that it can be copied.
+ */
+export const inWidth = (line: string, width: number): ReadonlyArray<string> => {
+  if (displayWidth(line) <= width) return [line]
+  const indent = /^ */.exec(line)?.[0] ?? ""
+  const glue = "\u0000"
+  const glued = line.slice(indent.length).replace(program, (command) => command.replaceAll(" ", glue))
+  return wrap(glued, width - indent.length).map((each) => indent + each.replaceAll(glue, " "))
+}
+
 export type Pair = readonly [term: string, text: string]
 
 /** Terms with their texts in a second column, which begins at the same place; a long term has a line of its own. */

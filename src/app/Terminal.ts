@@ -1,0 +1,61 @@
+/** The two outputs of a command: the only writer of lines, of the progress below them, and of their colours. */
+import * as Effect from "effect/Effect"
+import * as Visible from "../base/Visible.ts"
+import * as Layout from "./report/Layout.ts"
+
+const { FORCE_COLOR, NO_COLOR, TERM } = process.env
+
+export const isColoured = FORCE_COLOR
+  ? FORCE_COLOR !== "0"
+  : process.stdout.isTTY === true && !NO_COLOR && TERM !== "dumb"
+
+/** Whether a person can be asked. */
+export const isInteractive = () => process.stdin.isTTY === true && process.stdout.isTTY === true
+
+/** Whether stdout is read by a program. */
+export const isPiped = () => process.stdout.isTTY !== true
+
+/** Columns of a terminal; elsewhere lines are as long as their text. */
+const widthOf = ({ columns, isTTY }: NodeJS.WriteStream) => isTTY === true ? columns || 80 : Infinity
+
+/** Screen of what a command prints. */
+export const screen = (): Layout.Screen => ({ width: widthOf(process.stdout), isColoured })
+
+const clearLine = "\r\u001B[K"
+
+/** Whether the last line of the terminal is a progress, which no other line may share. */
+let hasProgress = false
+
+const writeOn = (stream: NodeJS.WriteStream, text: string) => {
+  if (hasProgress) process.stderr.write(clearLine)
+  hasProgress = false
+  stream.write(text)
+}
+
+/** Shows a line that the next one replaces, on a terminal only; an empty one removes it. */
+export const progress = (line: string) =>
+  Effect.sync(() => {
+    if (process.stderr.isTTY !== true) return
+    process.stderr.write(`${clearLine}${Layout.fit(Visible.line(line), widthOf(process.stderr) - 1)}`)
+    hasProgress = line !== ""
+  })
+
+const linesOn = (streamOf: () => NodeJS.WriteStream, isWrapped: boolean) => (line: string) =>
+  Effect.sync(() => {
+    const stream = streamOf()
+    const shown = Visible.terminal(line).split("\n")
+    const lines = isWrapped ? shown.flatMap((each) => Layout.inWidth(each, widthOf(stream))) : shown
+    writeOn(stream, `${lines.join("\n")}\n`)
+  })
+
+/** Prints a line as it is: data, and what a person copies. */
+export const print = linesOn(() => process.stdout, false)
+
+/** Prints sentences, which a terminal breaks between words. */
+export const say = linesOn(() => process.stdout, true)
+
+/** Prints sentences on stderr. */
+export const warn = linesOn(() => process.stderr, true)
+
+/** Writes a document unchanged, such as the commands of a CI system, which `print` would make visible. */
+export const write = (text: string) => Effect.sync(() => writeOn(process.stdout, text))
