@@ -8,14 +8,13 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import * as LeanStart from "./LeanStart.ts"
+import * as Outputs from "./Outputs.ts"
 
 // Not in Node's default folder, where other users could write.
 enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "effect-n8n-mcp", "compiled"))
 
-const outputs = [process.stdout, process.stderr]
-
 // A closed pipe (`| head`) does not stop the work or decide the exit status.
-for (const stream of outputs) {
+for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error
   })
@@ -51,10 +50,6 @@ const main: Effect.Effect<unknown, unknown> = prepared === undefined || plan ===
       )
   })
 
-/** Waits until the reader of a stream has taken everything, or is gone: `process.exit` drops what a pipe cannot hold. */
-const drain = (stream: NodeJS.WriteStream) =>
-  new Promise<unknown>((resolve) => stream.writableLength === 0 ? resolve(undefined) : stream.write("", resolve))
-
 NodeRuntime.runMain(main, {
   // It would report failures on stdout, outside the logger.
   disableErrorReporting: true,
@@ -62,8 +57,6 @@ NodeRuntime.runMain(main, {
   teardown: (exit) => {
     if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) process.exit()
     // The logger writes at the end of the turn.
-    setImmediate(() =>
-      void Promise.all(outputs.map(drain)).then(() => process.exit(Exit.isSuccess(exit) ? process.exitCode : 1))
-    )
+    setImmediate(() => Outputs.end(Exit.isSuccess(exit) ? process.exitCode : 1))
   }
 })

@@ -16,6 +16,7 @@ import type * as PlainOptions from "./config/PlainOptions.ts"
 import * as State from "./config/State.ts"
 import * as Environment from "./Environment.ts"
 import * as Mcp from "./Mcp.ts"
+import * as Outputs from "./Outputs.ts"
 import * as Terminal from "./Terminal.ts"
 import * as ToolContext from "./ToolContext.ts"
 
@@ -41,9 +42,10 @@ const graceMillis = 3_000
 
 /** Ends the process even if n8n no longer answers; leftover test copies are deleted later. */
 const endInTime = Effect.sync(() => {
-  const end = () => void setTimeout(() => process.exit(0), graceMillis).unref()
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
-  process.stdin.once("end", end)
+  const later = (end: () => void) => void setTimeout(end, graceMillis).unref()
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => later(() => process.exit(0)))
+  // A client that reads slowly still gets the answers.
+  process.stdin.once("end", () => later(() => Outputs.end(0)))
 })
 
 /** Sealing with a key in the state; the demo's is in memory. */

@@ -167,3 +167,59 @@ describe("a command that prints more than a pipe holds", () => {
     300_000
   )
 })
+
+const requests = Array.from({ length: 30 }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list", params: {} }))
+
+/** Loaded into the server: its time after the end of stdin is over, and its reader starts, when all is answered. */
+const outOfTime = `
+import { writeFileSync } from "node:fs"
+const { setTimeout: later } = globalThis
+const { write } = process.stdout
+let ends = []
+let lines = 0
+let isSent = false
+const send = () => {
+  if (!isSent) writeFileSync("reader", "go\\n")
+  isSent = true
+}
+process.on("exit", send)
+const end = () => {
+  for (const each of ends.splice(0)) each()
+  send()
+}
+const check = () => lines === ${requests.length + 1} && ends.length > 0 && setImmediate(end)
+process.stdout.write = function(...args) {
+  const isTaken = write.apply(this, args)
+  lines += String(args[0]).split("\\n").length - 1
+  check()
+  return isTaken
+}
+globalThis.setTimeout = (run, milliseconds, ...args) => {
+  if (milliseconds !== 3000) return later(run, milliseconds, ...args)
+  ends.push(run)
+  check()
+  return { unref() {} }
+}
+`
+
+describe("a server whose client has closed stdin and reads slowly", () => {
+  it.live("gives it all answers, although its time is over", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const initialize = {
+        jsonrpc: "2.0",
+        id: "first",
+        method: "initialize",
+        params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "0" } }
+      }
+      const folder = yield* folderWith({
+        "signal.mjs": outOfTime,
+        requests: [initialize, ...requests].map((each) => `${JSON.stringify(each)}\n`).join("")
+      })
+      assert.strictEqual(yield* shell(late("< requests"), folder, {}, "--demo"), 0)
+      const answers = (yield* fs.readFileString(`${folder}/piped`)).trimEnd().split("\n").map((line) =>
+        JSON.parse(line)
+      )
+      assert.deepStrictEqual(answers.map(({ id }) => id), ["first", ...requests.map(({ id }) => id)])
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+})
