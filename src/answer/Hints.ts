@@ -18,6 +18,8 @@ const proxied =
 const connection: Readonly<Record<ConnectionProblem, string>> = {
   NoAnswer: `n8n could not be reached, even after retries. Is it running? If so, ${checkUrl}.`,
   NothingListens: `Nothing is listening there: start n8n, or ${checkUrl}.`,
+  BlockedPort:
+    `Node's fetch refuses this port, as browsers do, since other protocols use it: let n8n listen on another one, or ${checkUrl}.`,
   UnknownHost: `That host name cannot be resolved: ${checkUrl}.`,
   OtherHostName: `The TLS certificate is for another host name: ${checkUrl}.`,
   NotHttps: "That port speaks http, not https: N8N_URL must start with http://.",
@@ -30,6 +32,13 @@ const connection: Readonly<Record<ConnectionProblem, string>> = {
     `The redirect was not followed, to protect the API key. If that is n8n's address, set N8N_URL to it. ${proxied}.`
 }
 
+/** Text about an address and a key that a person has just entered, instead of the settings that would have them. */
+export const aboutEntered = (text: string): string =>
+  text.replaceAll("N8N_URL (--n8n-url)", "the address you entered").replaceAll(
+    "N8N_API_KEY (--api-key)",
+    "the key you entered"
+  )
+
 const setFilesRoot = "set --files-root (N8N_MCP_FILES_ROOT) where the server is started"
 
 const filesRoot = {
@@ -38,14 +47,21 @@ const filesRoot = {
   KeepFiles: `To store files, ${setFilesRoot}.`
 }
 
+const outranked = (missing: ReadonlyArray<string>, { file, set }: { readonly set: string; readonly file: string }) =>
+  `${set} is set, so '${file}' is not read: unset it, name a profile of that file with --profile, or set ${
+    missing.join(" and ")
+  } too.`
+
 const sentence = (advice: Advice): string =>
   Advice.match(advice, {
     ...Record.map(sentences, constant),
     CheckConnection: ({ problem }) => connection[problem],
-    Configure: ({ missing }) =>
-      `Set ${
-        missing.join(" and ")
-      } where the client starts this server (or start it with --demo to try it without n8n).`,
+    Configure: ({ missing, unread }) =>
+      unread === undefined
+        ? `Set ${
+          missing.join(" and ")
+        } where the client starts this server, or run \`effect-n8n-mcp init\` once; --demo shows an n8n in memory.`
+        : outranked(missing, unread),
     SetFilesRoot: ({ purpose }) => filesRoot[purpose],
     ListVersions: ({ maxSnapshots }) =>
       `workflow_history lists the versions; each workflow keeps its last ${maxSnapshots} snapshots.`,
@@ -145,7 +161,6 @@ export const naming = (data: unknown, offered: ReadonlySet<string>): unknown => 
 
 /** Advice that names commands instead of tools. */
 const atTerminal = {
-  Configure: "Run `effect-n8n-mcp init`, or set N8N_URL and N8N_API_KEY; --demo shows an n8n in memory.",
   ListWorkflows: "`effect-n8n-mcp workflows` lists them with their ids.",
   ListExistingWorkflows: "`effect-n8n-mcp workflows` lists them.",
   ListExecutions: "`effect-n8n-mcp executions` lists them with their ids; n8n prunes old ones.",

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 export const ConnectionProblem = Schema.Literals([
   "NoAnswer",
   "NothingListens",
+  "BlockedPort",
   "UnknownHost",
   "OtherHostName",
   "NotHttps",
@@ -19,7 +20,11 @@ export type ConnectionProblem = typeof ConnectionProblem.Type
 export const Advice = Schema.TaggedUnion({
   CheckConnection: { problem: ConnectionProblem },
   CheckApiKey: {},
-  Configure: { missing: Schema.Array(Schema.String) },
+  /** Settings that are missing, and a file of settings that is not read because one of them is set. */
+  Configure: {
+    missing: Schema.Array(Schema.String),
+    unread: Schema.optional(Schema.Struct({ set: Schema.String, file: Schema.String }))
+  },
   SetWebhookUrl: {},
   SetFilesRoot: { purpose: Schema.Literals(["ReplaceMissing", "ReadElsewhere", "KeepFiles"]) },
   AwaitDatabase: {},

@@ -52,8 +52,12 @@ const checkConnection = (problem: ConnectionProblem): Hint => ({ _tag: "CheckCon
 const untrusted =
   "The TLS certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it."
 
+/** Message of `fetch`, which has no code, about a port to which it sends nothing. */
+const badPort = "bad port"
+
 /** Failures of certificates, protocols and host names, which a retry cannot fix. */
 const permanentHints: ReadonlyMap<string | undefined, Hint> = new Map<string, Hint>([
+  [badPort, checkConnection("BlockedPort")],
   ["ENOTFOUND", checkConnection("UnknownHost")],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", untrusted],
   ["SELF_SIGNED_CERT_IN_CHAIN", untrusted],
@@ -92,10 +96,11 @@ const causes = (error: unknown): ReadonlyArray<Link> => {
   return chain
 }
 
-/** The system's error code of a failed connection, such as `ECONNREFUSED`. */
+/** The system's error code of a failed connection, such as `ECONNREFUSED`; for a port that `fetch` refuses, its message. */
 export const transportCode = (error: HttpClientError.HttpClientError): string | undefined =>
   error.reason._tag === "TransportError"
-    ? causes(error.reason.cause).map((cause) => cause.code).find(Predicate.isString)
+    ? causes(error.reason.cause).map(({ code, message }) => code ?? (message === badPort ? badPort : undefined))
+      .find(Predicate.isString)
     : undefined
 
 /** The error for no answer, of the server at `origin`, within milliseconds. */

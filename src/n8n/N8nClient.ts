@@ -158,16 +158,20 @@ export const layerConfig = (
   )
 
 /** A client whose methods fail with the names of the missing settings, so that the server starts without them. */
-export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N8nClient> =>
+export const layerUnconfigured = (
+  missing: ReadonlyArray<string>,
+  /** File of settings that is not read, and the setting that stands before it. */
+  unread?: { readonly set: string; readonly file: string }
+): Layer.Layer<N8nClient> =>
   Layer.effect(
     N8nClient,
     assemble({ url: "", key: "" }, {
-      send: (_request, target) =>
-        Errors.invalid(
-          missing.join(", "),
-          `Cannot ${target.operation}: ${missing.join(" and ")} not set`,
-          { _tag: "Configure", missing }
-        ),
+      send: () =>
+        Errors.invalid(missing.join(", "), `n8n is not configured: ${missing.join(" and ")} not set`, {
+          _tag: "Configure",
+          missing,
+          unread
+        }),
       serializeWrite: identity,
       webhooks: new URL("http://localhost/")
     })

@@ -40,7 +40,17 @@ export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*(
     methods: Object.keys(served.methods),
     results: { "prompts/list": yield* resultOf("prompts/list", served) },
     options: Object.values(Declarations.declarations).map((option) =>
-      Struct.pick(option, ["name", "variable", "format", "isSecret", "choices", "isList", "range", "fallback"])
+      Struct.pick(option, [
+        "name",
+        "variable",
+        "rivals",
+        "format",
+        "isSecret",
+        "choices",
+        "isList",
+        "range",
+        "fallback"
+      ])
     ),
     names: Toolsets.names,
     first: FirstCalls.tools.map(({ name }) => name),

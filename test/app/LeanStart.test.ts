@@ -167,6 +167,8 @@ describe("LeanStart", () => {
         { N8N_URL: "http://n8n", N8N_API_KEY: "key", N8N_MCP_WEBHOOK_URL: "https://hooks" },
         { N8N_MCP_FILES_ROOT: `${folder}${delimiter}relative`, N8N_MCP_NODES: `a${delimiter}${delimiter}b` },
         { N8N_MCP_TOOLSETS: "tables, files", N8N_MCP_CREDENTIAL_ENV: "KEY", N8N_MCP_MAX_RESULT_CHARS: "20000" },
+        { N8N_URL: "http://n8n", N8N_API_KEY: "key", N8N_MCP_PROFILE: "a", N8N_MCP_CONFIG: two },
+        { N8N_MCP_DEMO: "true", N8N_URL: "http://n8n" },
         { N8N_MCP_STATE: folder, N8N_MCP_SHOW_SECRETS: "true", N8N_MCP_LOCALE: "ja", N8N_MCP_AUTH_TOKEN: "a,b" }
       ]
       for (const own of environments) {

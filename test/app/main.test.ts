@@ -97,7 +97,7 @@ describe("resources", () => {
   it.effect("of a missing n8n fail when read, and are an empty list when listed", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(resources.workflow.complete("x"))
-      assert.strictEqual(error.message, "Cannot list workflows: N8N_URL not set")
+      assert.strictEqual(error.message, "n8n is not configured: N8N_URL not set")
     }).pipe(
       Tool.serving(tools.all),
       Effect.provide(Layer.merge(N8nClient.layerUnconfigured(["N8N_URL"]), Services.layerMemory))

@@ -132,15 +132,15 @@ describe("a client without settings", () => {
     { what: "get execution", ask: (n8n) => readText(n8n, "1") }
   ]
 
-  it.effect.each(calls)("cannot $what and names the missing settings", ({ ask, what }) =>
+  it.effect.each(calls)("cannot $what and names the missing settings", ({ ask }) =>
     Effect.gen(function*() {
       const error = yield* N8nClient.N8nClient.use((n8n) => Effect.flip(ask(n8n)))
       assert.deepStrictEqual(Envelope.fromError(error), {
         name: "ValidationError",
-        message: `Cannot ${what}: N8N_URL and N8N_API_KEY not set`,
+        message: "n8n is not configured: N8N_URL and N8N_API_KEY not set",
         context: { field: "N8N_URL, N8N_API_KEY" },
         hint:
-          "Set N8N_URL and N8N_API_KEY where the client starts this server (or start it with --demo to try it without n8n)."
+          "Set N8N_URL and N8N_API_KEY where the client starts this server, or run `effect-n8n-mcp init` once; --demo shows an n8n in memory."
       })
     }).pipe(Effect.provide(N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"]))))
 })

@@ -68,7 +68,7 @@ describe("request", () => {
       const unset = Effect.flip(N8nClient.N8nClient.use((n8n) => n8n.request("GET /tags"))).pipe(
         Effect.provide(N8nClient.layerUnconfigured(["N8N_URL"]))
       )
-      assert.strictEqual((yield* unset).message, "Cannot send GET /tags: N8N_URL not set")
+      assert.strictEqual((yield* unset).message, "n8n is not configured: N8N_URL not set")
     }))
 
   it.effect("repeats no text of a redacted body", () =>

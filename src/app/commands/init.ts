@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import { applyEdits, modify } from "jsonc-parser"
 import { dirname, join, resolve } from "node:path"
 import { text as textOf } from "node:stream/consumers"
+import * as Hints from "../../answer/Hints.ts"
 import type * as Tool from "../../answer/Tool.ts"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { sha256 } from "../../base/Hash.ts"
@@ -46,6 +47,12 @@ const examine = Effect.fnUntraced(
     return yield* Doctor.connection(tools).pipe(Effect.provide(ToolContext.layerOf(options, upstream)), Effect.scoped)
   }
 )
+
+/** Check with advice for values that were not set, but entered. */
+const ofEntered = ({ cure, ...check }: Doctor.Check): Doctor.Check => ({
+  ...check,
+  ...(cure === undefined ? {} : { cure: Hints.aboutEntered(cure) })
+})
 
 const keyPage = (url: string) => `${url}/settings/api`
 
@@ -207,8 +214,10 @@ export const init = command(
     }
     const test = (access: Access) =>
       Effect.flatMap(
-        examine(access, options, tools),
-        (checks) => Effect.as(print(Doctor.render(checks, isColoured)), Doctor.isHealthy(checks))
+        Effect.map(examine(access, options, tools), (checks) =>
+          options.apiKey === undefined ? checks.map(ofEntered) : checks),
+        (checks) =>
+          Effect.as(print(Doctor.render(checks, isColoured)), Doctor.isHealthy(checks))
       )
     const isSet = options.n8nUrl !== undefined && options.apiKey !== undefined
     const chosen = yield* isSet || !isInteractive() ? presetAccess(options, test) : askAccess(options, test)

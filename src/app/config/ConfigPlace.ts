@@ -137,8 +137,17 @@ export const named = (env: Env, file: string): Found => {
   return "objection" in place ? { used: undefined, refused: [place] } : { used: place, refused: [] }
 }
 
-/** Configuration of a start: that of `--config`, else the nearest, unless an address, a key or the demo is chosen. */
-export const choose = (env: Env, config: string | undefined, isChosen: boolean): Found => {
-  if (config !== undefined) return named(env, config)
-  return isChosen ? { used: undefined, refused: [] } : find(env)
+/** Options of a start that name an n8n. */
+export interface Choice {
+  readonly demo: boolean
+  readonly config: string | undefined
+  readonly profile: string | undefined
+  /** Whether an address or a key is set. */
+  readonly hasAddress: boolean
+}
+
+/** Configuration of a start: none for the demo, that of `--config`, else the nearest if a profile or no address is named. */
+export const choose = (env: Env, { config, demo, hasAddress, profile }: Choice): Found => {
+  if (demo || config === undefined && profile === undefined && hasAddress) return { used: undefined, refused: [] }
+  return config === undefined ? find(env) : named(env, config)
 }

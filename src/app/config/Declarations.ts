@@ -1,4 +1,9 @@
-/** Options on the command line or in the environment, where the command line wins: flags, variables and texts of each. */
+/**
+ * Options on the command line or in the environment, where the command line wins: flags, variables and texts of each.
+ *
+ * What names an n8n is ranked: the command line, a profile or a file of profiles, an address and its key in the
+ * environment, and last the file that `init` wrote (`ConfigPlace.choose`).
+ */
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import { identity } from "effect/Function"
@@ -17,6 +22,8 @@ export interface Declaration<A> {
   /** Placeholder of the value in help; empty for a toggle. */
   readonly metavar: string
   readonly variable: string
+  /** Options that replace the variable if they are on the command line: it would name another n8n. */
+  readonly rivals: ReadonlyArray<string>
   readonly description: string
   /** Default in help and documentation; empty without one. */
   readonly defaultText: string
@@ -31,8 +38,8 @@ export interface Declaration<A> {
   readonly fallback: A
 }
 
-/** Properties that cannot be derived: a variable other than `N8N_MCP_` and the name, or a dynamic default. */
-type Exceptions = Partial<Pick<Declaration<unknown>, "variable" | "defaultText">>
+/** Properties that cannot be derived: a variable other than `N8N_MCP_` and the name, its rivals, or a dynamic default. */
+type Exceptions = Partial<Pick<Declaration<unknown>, "variable" | "rivals" | "defaultText">>
 
 interface Kind<A> extends Partial<Pick<Declaration<A>, "isSecret" | "choices" | "range" | "isList">> {
   readonly flag: (name: string) => Flag.Flag<A>
@@ -41,11 +48,21 @@ interface Kind<A> extends Partial<Pick<Declaration<A>, "isSecret" | "choices" | 
   readonly format: Declaration<A>["format"]
 }
 
+/** Flag with its variable, which is not read if a rival is on the command line. */
+const withVariable = <A>(flag: Flag.Flag<A>, variable: Config.Config<A>, rivals: ReadonlyArray<string>) => {
+  const both = Flag.withFallbackConfig(flag, variable)
+  const parse: typeof both.parse = (args) =>
+    (rivals.some((name) => (args.flags[name] ?? []).length > 0) ? flag : both).parse(args)
+  return rivals.length === 0
+    ? both
+    : Object.assign(Object.create(Object.getPrototypeOf(both)) as typeof both, both, { parse })
+}
+
 const declare = <A, B>(
   { check = identity, choices = [], config, flag, format, isList = false, isSecret = false, range }: Kind<A>,
   usage: string,
   description: string,
-  { defaultText = "", variable }: Exceptions,
+  { defaultText = "", rivals = [], variable }: Exceptions,
   fallback: B
 ): Declaration<A | B> => {
   const [name = "", metavar = choices.join("|")] = usage.split(" ")
@@ -55,13 +72,14 @@ const declare = <A, B>(
     flag: flag(name).pipe(
       Flag.withDescription(`${description}${shownDefault} [${twin}]`),
       choices.length > 0 || metavar === "" ? identity : Flag.withMetavar(metavar),
-      Flag.withFallbackConfig(config(twin)),
+      (own) => withVariable(own, config(twin), rivals),
       check,
       Flag.withDefault(fallback)
     ),
     name,
     metavar,
     variable: twin,
+    rivals,
     description,
     defaultText,
     format,
@@ -92,9 +110,10 @@ const several = <A>(
   exceptions: Exceptions = {}
 ) => withDefault(kind, [], usage, description, { defaultText: "", ...exceptions })
 
-const toggle = (usage: string, description: string) =>
+const toggle = (usage: string, description: string, exceptions: Exceptions = {}) =>
   withDefault({ flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }, false, usage, description, {
-    defaultText: "off"
+    defaultText: "off",
+    ...exceptions
   })
 
 const text: Kind<string> = { flag: Flag.String, config: Config.String, format: "string" }
@@ -159,6 +178,9 @@ const secrets: Kind<ReadonlyArray<Redacted.Redacted<string>>> = {
   isSecret: true
 }
 
+/** Options that name an n8n by its address, and those that name a saved one. */
+const [byAddress, byProfile] = [["n8n-url", "api-key"], ["profile", "config"]]
+
 const repeatable = "may be repeated, or separated by commas"
 const repeatablePath = "may be repeated; the variable separates them as PATH does"
 
@@ -167,13 +189,13 @@ export const general = {
     text,
     "n8n-url URL",
     "Address of n8n, as the browser shows it for the editor; with or without a trailing slash or /api/v1",
-    { variable: "N8N_URL" }
+    { variable: "N8N_URL", rivals: byProfile }
   ),
   apiKey: optional(
     secret,
     "api-key KEY",
     "n8n API key; better set in the environment, where no process list shows it",
-    { variable: "N8N_API_KEY" }
+    { variable: "N8N_API_KEY", rivals: byProfile }
   ),
   webhookUrl: optional(
     text,
@@ -219,11 +241,14 @@ export const general = {
     "nodes PATH",
     `Package of custom or community nodes: its folder (its code is run to read its nodes, unless it has a dist/types/nodes.json) or that file; ${repeatablePath}`
   ),
-  config: optional(file, "config FILE", "File with several n8n instances as profiles"),
-  profile: optional(text, "profile NAME", "The profile to use; over HTTP, the one for the tokens of --auth-token"),
+  config: optional(file, "config FILE", "File with several n8n instances as profiles", { rivals: byAddress }),
+  profile: optional(text, "profile NAME", "The profile to use; over HTTP, the one for the tokens of --auth-token", {
+    rivals: byAddress
+  }),
   demo: toggle(
     "demo",
-    "Serve an n8n in memory with a few workflows and executions; files are in a temporary folder unless --files-root names one"
+    "Serve an n8n in memory with a few workflows and executions; files are in a temporary folder unless --files-root names one",
+    { rivals: [...byAddress, ...byProfile] }
   ),
   state: optional(
     secret,

@@ -12,7 +12,7 @@ import { isApiKey, parseAddress, parseHeader, splitList, variableName } from "./
 /** Declaration without what only the program uses. */
 export type Option = Pick<
   Declaration<unknown>,
-  "name" | "variable" | "format" | "isSecret" | "choices" | "isList" | "range" | "fallback"
+  "name" | "variable" | "rivals" | "format" | "isSecret" | "choices" | "isList" | "range" | "fallback"
 >
 
 type Env = { readonly [name: string]: string | undefined }
@@ -61,8 +61,9 @@ export const read = (
   const options = new Map(declarations.map((option) => [option.name, option]))
   const values = ofArguments(args, options)
   if (values === undefined) return undefined
-  for (const { format, isList, isSecret, name, variable } of declarations) {
-    const value = env[variable]
+  const onCommandLine = new Set(values.keys())
+  for (const { format, isList, isSecret, name, rivals, variable } of declarations) {
+    const value = rivals.some((rival) => onCommandLine.has(rival)) ? undefined : env[variable]
     const isOff = format === "boolean" && (value === "false" || value === "0")
     if (value && !isOff && !values.has(name)) {
       values.set(
@@ -139,10 +140,14 @@ export const isReadOnly = (values: Values, env: Env): boolean | undefined => {
   const own = values.has("read-only")
   const [config] = values.get("config") ?? []
   const [profile] = values.get("profile") ?? []
-  const isSet = ["api-key", "n8n-url", "demo"].some((name) => values.has(name))
-  const { refused, used } = ConfigPlace.choose(env, values.has("demo") ? undefined : config, isSet)
+  const { refused, used } = ConfigPlace.choose(env, {
+    demo: values.has("demo"),
+    config,
+    profile,
+    hasAddress: values.has("n8n-url") || values.has("api-key")
+  })
   if (refused.length > 0) return undefined
-  if (used === undefined) return profile === undefined ? own : undefined
+  if (used === undefined) return profile === undefined || values.has("demo") ? own : undefined
   const ofProfile = isReadOnlyProfile(used, profile, env)
   return ofProfile === undefined ? undefined : own || ofProfile
 }

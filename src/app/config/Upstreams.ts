@@ -17,18 +17,11 @@ import type * as State from "./State.ts"
 /** Address for messages, without user, password and anything that looks like a key in the wrong variable. */
 const withoutSecrets = (text: string) => redactText(text.replace(/^([a-z]+:\/\/)?.*@/is, "$1…@"))
 
-/** The text with a scheme, if it begins like an address without one. */
-const withScheme = (text: string) => {
-  const host = /^(localhost|[\d.]+|[\w-]+(?=:\d)|[\w-]+(?:\.[\w-]+)+)(:\d+)?(\/|$)/.exec(text)
-  if (host === null || withoutSecrets(text) !== text) return "http://localhost:5678"
-  return `${host[2] === undefined && !/^(localhost|[\d.]+)$/.test(host[1] ?? "") ? "https" : "http"}://${text}`
-}
-
 export const parseUrl = (text: string, name: string) => {
   const url = parseAddress(text)
   if (url === "scheme") {
     return Options.refuse(
-      `${name} is not an http address: '${withoutSecrets(text)}'. Write it as ${withScheme(text)}`
+      `${name} is not an http address: '${withoutSecrets(text)}'. Write it as http://localhost:5678`
     )
   }
   return url !== "user" ? Effect.succeed(url) : Options.refuse(
@@ -94,10 +87,10 @@ const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
   if (options.demo) return yield* demo
   const { apiKey, n8nHeader: headers, n8nUrl: url, webhookUrl } = options
   if (url === undefined || apiKey === undefined) {
-    return N8nClient.layerUnconfigured([
-      ...(url === undefined ? ["N8N_URL"] : []),
-      ...(apiKey === undefined ? ["N8N_API_KEY"] : [])
-    ])
+    const missing = [...(url === undefined ? ["N8N_URL"] : []), ...(apiKey === undefined ? ["N8N_API_KEY"] : [])]
+    const set = url !== undefined ? "N8N_URL" : apiKey !== undefined ? "N8N_API_KEY" : undefined
+    const unread = set === undefined ? undefined : ConfigPlace.find(process.env).used
+    return N8nClient.layerUnconfigured(missing, set && unread && { set, file: Visible.line(unread.file) })
   }
   const names = {
     url: "N8N_URL (--n8n-url)",
@@ -121,10 +114,10 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
   return upstream
 })
 
-/** File of profiles: that of `--config`, else the one that `init` wrote, unless an address or a key is set. */
-const configFile = Effect.fnUntraced(function*({ apiKey, config, demo, n8nUrl }: Options.Options) {
-  if (demo) return undefined
-  const { refused, used } = ConfigPlace.choose(process.env, config, apiKey !== undefined || n8nUrl !== undefined)
+/** File of profiles, if the options lead to one. */
+const configFile = Effect.fnUntraced(function*({ apiKey, config, demo, n8nUrl, profile }: Options.Options) {
+  const hasAddress = apiKey !== undefined || n8nUrl !== undefined
+  const { refused, used } = ConfigPlace.choose(process.env, { demo, config, profile, hasAddress })
   for (const { file, objection } of refused) {
     const text = `${Visible.line(file)} is not used: ${objection}`
     yield* config === undefined ? Effect.logWarning(text) : Options.refuse(text)
@@ -138,7 +131,7 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
   if (file === undefined) {
     if (options.profile !== undefined && !options.demo) {
       return yield* Options.refuse(
-        "--profile needs a file of profiles: set it with --config, or write one with effect-n8n-mcp init"
+        "--profile (N8N_MCP_PROFILE) needs a file of profiles: set it with --config, or write one with effect-n8n-mcp init"
       )
     }
     const client = yield* withoutProfile(options)

@@ -9,9 +9,21 @@ export const variableName = /^[A-Za-z_]\w*$/
 export const splitList = (text: string): ReadonlyArray<string> =>
   text.split(",").map((each) => each.trim()).filter((each) => each !== "")
 
+/** Host, and perhaps its port, in front of a path; the parts of a key in the wrong variable are too long. */
+const bareHost =
+  /^(localhost|\[[\da-f:]+\]|\d{1,3}(?:\.\d{1,3}){3}|[a-z\d-]{1,63}(?=:\d)|(?:[a-z\d-]{1,63}\.)+[a-z]{2,24})(:\d{1,5})?(?:[/?#]|$)/i
+
+/** The text with a scheme: http for this machine, an IP address or a port, https for other host names. */
+const withScheme = (text: string) => {
+  const [, host, port] = bareHost.exec(text) ?? []
+  if (host === undefined) return text
+  return `${port === undefined && /[a-z]$/i.test(host) && host !== "localhost" ? "https" : "http"}://${text}`
+}
+
 /** Address of n8n, or the part that is wrong. */
 export const parseAddress = (text: string): URL | "scheme" | "user" => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const address = withScheme(text.trim())
+  const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== "http:" && url?.protocol !== "https:") return "scheme"
   return url.username === "" && url.password === "" ? url : "user"
 }

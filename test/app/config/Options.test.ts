@@ -8,8 +8,10 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
-import { homedir } from "node:os"
-import { delimiter, dirname, resolve } from "node:path"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { homedir, tmpdir } from "node:os"
+import { delimiter, dirname, join, resolve } from "node:path"
+import * as ConfigPlace from "../../../src/app/config/ConfigPlace.ts"
 import { declarations, flags } from "../../../src/app/config/Declarations.ts"
 import * as Options from "../../../src/app/config/Options.ts"
 
@@ -55,6 +57,51 @@ describe("Options", () => {
         assert.deepStrictEqual(empty, defaults, name)
       }
     }))
+
+  const [url, profile, config, demo] = ["N8N_URL", "N8N_MCP_PROFILE", "N8N_MCP_CONFIG", "N8N_MCP_DEMO"]
+  const exported = { [url]: "u", N8N_API_KEY: "k", [profile]: "p", [config]: "c", [demo]: "true" }
+
+  it.effect.each<readonly [ReadonlyArray<string>, string]>([
+    [[], "u k p c demo"],
+    [["--profile", "P"], "P c"],
+    [["--config", "C"], "p C"],
+    [["--n8n-url", "U"], "U k"],
+    [["--api-key", "K"], "u K"],
+    [["--n8n-url", "U", "--profile", "P"], "U P"],
+    [["--demo"], "u k p c demo"],
+    [["--no-demo"], "u k p c"]
+  ])("%j replaces variables that name another n8n", ([args, names]) =>
+    Effect.gen(function*() {
+      const options = yield* parse(args, exported)
+      const key = options.apiKey === undefined ? undefined : Redacted.value(options.apiKey)
+      assert.strictEqual(
+        [options.n8nUrl, key, options.profile, options.config, options.demo ? "demo" : undefined].filter(Boolean).join(
+          " "
+        ),
+        names
+      )
+    }))
+
+  it("lead to a file: none for the demo, a named one or that of a profile, else the nearest without an address", () => {
+    const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
+    const env = { XDG_CONFIG_HOME: folder }
+    mkdirSync(join(folder, "effect-n8n-mcp"))
+    writeFileSync(ConfigPlace.userFile(env), "{}", { mode: 0o600 })
+    const none = { demo: false, config: undefined, profile: undefined, hasAddress: false }
+    const fileOf = (choice: Partial<ConfigPlace.Choice>) => ConfigPlace.choose(env, { ...none, ...choice }).used?.file
+    const users = ConfigPlace.userFile(env)
+    assert.deepStrictEqual(
+      [
+        {},
+        { hasAddress: true },
+        { hasAddress: true, profile: "p" },
+        { hasAddress: true, config: "c" },
+        { demo: true, config: "c", profile: "p" }
+      ].map(fileOf),
+      [users, undefined, users, "c", undefined]
+    )
+    rmSync(folder, { recursive: true })
+  })
 
   it.effect("lists: repeated, or with commas between; paths with the system's separator", () =>
     Effect.gen(function*() {

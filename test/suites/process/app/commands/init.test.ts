@@ -85,7 +85,13 @@ describe("init", () => {
         const env = { N8N_URL: other, N8N_API_KEY: key }
         assert.deepStrictEqual(names((yield* runIn(folder, env, "workflows")).stdout), ["other"])
         const flags = ["--n8n-url", other, "--api-key", key, "workflows"]
-        assert.deepStrictEqual(names((yield* runIn(folder, {}, ...flags)).stdout), ["other"])
+        assert.deepStrictEqual(names((yield* runIn(folder, { N8N_MCP_PROFILE: "n8n" }, ...flags)).stdout), ["other"])
+        // What init prints names a profile, and works where an address is exported.
+        const [, ...args] = /claude mcp add n8n -s user -- \S+ (.*)$/m.exec(output)?.[1]?.split(" ") ?? []
+        assert.deepStrictEqual(args.slice(-2), ["--profile", "n8n"])
+        assert.deepStrictEqual(names((yield* runIn(folder, env, ...args, "workflows")).stdout), ["mine"])
+        const half = yield* runIn(folder, { N8N_URL: other }, "workflows")
+        assert.include(half.stderr, `N8N_URL is set, so '${file}' is not read: unset it`)
 
         // A second one only with --yes, beside the first.
         const before = yield* fs.readFileString(file)
@@ -133,12 +139,17 @@ describe("init", () => {
           void response.writeHead(302, { location: "https://acme.example.com/cdn-cgi/access/login/n8n?x=1" }).end()
         )
         const cases: ReadonlyArray<readonly [string, string, string]> = [
-          [url, "wrong-key", "n8n rejected the API key"],
+          [url, "wrong-key", "n8n rejected the API key: check the key you entered"],
           [login, key, "A login page"],
           [proxy, key, "A login page"],
           [`http://127.0.0.1:${yield* freePort}`, key, "Nothing is listening there"],
-          ["localhost:5691", key, "Write it as http://localhost:5691"],
-          ["n8n.example.com", key, "Write it as https://n8n.example.com"],
+          [
+            `localhost:${yield* freePort}`,
+            key,
+            "Nothing is listening there: start n8n, or check the address you entered"
+          ],
+          ["localhost:22", key, "Node's fetch refuses this port"],
+          ["n8n", key, "Write it as http://localhost:5678"],
           [url, "", "init needs an API key"],
           ["", "", "init needs the address of n8n and an API key"]
         ]
@@ -151,6 +162,7 @@ describe("init", () => {
           }), { concurrency: 2 })
         assert.isFalse(yield* fs.exists(`${folder}/.config`))
         const unset = yield* runIn(folder, {}, "workflows")
+        assert.include(unset.stderr, "n8n is not configured")
         assert.include(unset.stderr, "effect-n8n-mcp init")
       }).pipe(Effect.scoped, Effect.provide(platform)),
     120_000
