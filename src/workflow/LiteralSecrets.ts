@@ -20,18 +20,12 @@ export const inParts = ({ nodes, ...rest }: Obj) => {
   })
 }
 
-/** All places, those in nodes first: `at` in the workflow; `path` in the node, if there is one. */
-export const places = (workflow: Obj) =>
-  inParts(workflow).map(({ part, path, start }) => ({
-    node: start.length > 0 && nameOf(part) || undefined,
-    path: JsonPath.print(path),
-    at: JsonPath.print([...start, ...path])
-  }))
-
 /** Words and marks of examples: `YOUR_API_KEY`, `<token>`, `[add yours]`, `xxxx`, `****`, `$TOKEN`, `{{ … }}`. */
 const example = new RegExp(
-  "(?<![a-z])(?:enter|insert|replace|add|fill|put|paste|example|sample|demo|dummy|change|placeholder|todo)(?![a-z])" +
-    "|your|here|x{4}|\\*{4}|^[^a-z0-9]*(?:bearer|basic|bot)?[^a-z0-9]*[<[{$…]",
+  "(?<![a-z])(?:enter|insert|replace|add|fill|put|paste|example|sample|demo|dummy|change|placeholder|todo|your|here)(?![a-z\\d])" +
+    // As a part of a word, as in `yourtoken`, only where no digit makes it a password.
+    "|^\\D*(?:(?<![a-z])your|here(?![a-z]))\\D*$" +
+    "|x{4}|\\*{4}|^[^a-z0-9]*(?:bearer|basic|bot)?[^a-z0-9]*[<[{$…]",
   "i"
 )
 
@@ -49,14 +43,26 @@ export const between = (text: string, [first = "", ...pieces]: ReadonlyArray<str
   return parts
 }
 
-/** Whether the secrets at a path only show where one belongs. */
-export const isExample = (workflow: Obj, path: string): boolean => {
-  const steps = JsonPath.parse(path) ?? []
-  const [value, shown] = [JsonPath.get(workflow, steps), JsonPath.get(Redact.redact(workflow), steps)]
-  return typeof value === "string" && typeof shown === "string" &&
-    between(value, shown.split(Redact.marker))?.every((text) => text.trim().length < 6 || example.test(text)) === true
-}
+/** Whether what redaction hides in a value only shows where a secret belongs. */
+const isExample = (value: unknown, shown: unknown) =>
+  typeof value === "string" && typeof shown === "string" &&
+  between(value, shown.split(Redact.marker))?.every((text) => text.trim().length < 6 || example.test(text)) === true
 
-/** A line for each place, such as `'HTTP Request': parameters.url contains a literal secret …`. */
+const select = (workflow: Obj, examples: boolean) =>
+  inParts(workflow)
+    .filter(({ part, path, shown }) => isExample(JsonPath.get(part, path), shown) === examples)
+    .map(({ part, path, start }) => ({
+      node: start.length > 0 && nameOf(part) || undefined,
+      path: JsonPath.print(path),
+      at: JsonPath.print([...start, ...path])
+    }))
+
+/** Places of secrets, those in nodes first: `at` in the workflow; `path` in the node, if there is one. */
+export const places = (workflow: Obj) => select(workflow, false)
+
+/** Places of placeholders, which only show where a secret belongs. */
+export const placeholders = (workflow: Obj) => select(workflow, true)
+
+/** A line for each secret, such as `'HTTP Request': parameters.url contains a literal secret …`. */
 export const warnings = (workflow: Obj): ReadonlyArray<string> =>
   places(workflow).map(({ node, path }) => sentence(node, path))

@@ -4,9 +4,13 @@ import * as FileSystem from "effect/FileSystem"
 import * as TestClock from "effect/testing/TestClock"
 import * as Fs from "node:fs"
 import { arr, obj } from "../../src/base/Json.ts"
+import * as Audit from "../../src/fleet/Audit.ts"
+import * as Inspection from "../../src/fleet/inspection/Inspection.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
+import * as tools from "../../src/tools/index.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
+import { platform } from "../support/folders.ts"
 import { main, node } from "../support/workflows.ts"
 import { inWorld } from "../support/world.ts"
 import { contents, create, edit, json } from "./workflows.ts"
@@ -81,6 +85,53 @@ describe("literal secrets", () => {
       assert.deepStrictEqual(outcomes(clean), ["updated", "same"])
       assert.isFalse(clean.hasSecrets)
     }))
+
+  const stem = "4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
+
+  it.effect.each<readonly [isSecret: boolean, value: string]>([
+    [true, `Bearer sk-live-${stem}`],
+    [true, `Bearer your${stem}`],
+    [false, "Bearer YOUR_OPENAI_API_KEY"],
+    [false, "Bearer yourApiKey"],
+    [false, "ENTER API KEY"],
+    [false, "<your token here>"],
+    [false, "Bearer add-your-key-to-this-place"]
+  ])(
+    "and placeholders are judged in one way by pull, push, check, audit and workflow_save (%j)",
+    ([isSecret, value]) =>
+      inWorld(function*({ folder }) {
+        const fetch = node("Fetch", "httpRequest", 4.2, {
+          url: "https://example.com",
+          headerParameters: { parameters: [{ name: "Authorization", value }] }
+        })
+        const note = node("Note", "stickyNote", 1, { content: `curl -H 'Authorization: ${value}' https://example.com` })
+        const start = node("Start", "manualTrigger", 1, {})
+        const body = {
+          name: "Billing",
+          nodes: [start, fetch, note],
+          connections: { Start: main("Fetch") },
+          settings: {}
+        }
+        const { id } = yield* N8nClient.use((n8n) => n8n.createWorkflow(body))
+        const refused = yield* Sync.pull(".", { secrets: "refuse" })
+        assert.deepStrictEqual(outcomes(refused), [isSecret ? "refused" : "created"])
+        const warns = (report: unknown) => JSON.stringify(report).includes("literal secret")
+        assert.strictEqual(warns(yield* Sync.pull(".")), isSecret)
+        const { spots } = yield* Audit.run(id, { only: ["literal-secret"] })
+        assert.strictEqual(spots.length > 0, isSecret)
+        const { findings } = yield* Inspection.inFolder({ root: folder, shownAs: "flows" }).pipe(
+          Effect.provide(platform)
+        )
+        const own = findings.filter(({ node, rule }) => rule === "literal-secret" && node === "Fetch")
+        // Redaction leaves some placeholders as they are.
+        const text = own.map(({ fix, severity }) => `${severity}: ${fix}`).join()
+        assert.match(text, isSecret ? /^error: .*rotate/ : /^(note: Bind a credential(?!.*rotate).*)?$/)
+        yield* edit(`${folder}/billing.json`, "https://example.com", "https://example.com/2")
+        assert.strictEqual(warns(yield* Sync.push(".", { dryRun: true })), isSecret)
+        const saved = yield* tools.workflowSave.call({ workflowId: id, filePath: "copy.json" })
+        assert.strictEqual(warns(saved), isSecret)
+      })
+  )
 
   it.effect("are extracted to a file that git ignores, and pushed as they were, whatever is edited around them", () =>
     inWorld(function*({ folder }) {

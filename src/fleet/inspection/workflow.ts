@@ -58,18 +58,22 @@ const risks: { readonly [Check in Audit.Risk["check"]]: Advice } = {
   }
 }
 
-const ofRisk = (risk: Audit.Risk, workflow: Obj): Draft => {
+const ofRisk = (risk: Audit.Risk): Draft => {
   const { fix, message, severity } = risks[risk.check]
-  const isExample = risk.check === "literal-secret" && LiteralSecrets.isExample(workflow, risk.path)
-  return defined({
-    rule: risk.check,
-    severity: isExample ? "note" : severity,
-    node: risk.node,
-    message: message(risk),
-    fix,
-    path: risk.path
-  })
+  return defined({ rule: risk.check, severity, node: risk.node, message: message(risk), fix, path: risk.path })
 }
+
+const placeholders = (workflow: Obj) =>
+  LiteralSecrets.placeholders(workflow).map(({ at, node, path }): Draft =>
+    defined({
+      rule: "literal-secret",
+      severity: "note" as const,
+      node,
+      message: `A placeholder is in ${path}, where a secret belongs.`,
+      fix: "Bind a credential, and remove the placeholder.",
+      path: at
+    })
+  )
 
 const nodesWith = (drafts: ReadonlyArray<Draft>, ...rules: ReadonlyArray<string>): ReadonlySet<string | undefined> =>
   new Set(drafts.flatMap(({ node, rule }) => node !== undefined && rules.includes(rule) ? [node] : []))
@@ -115,8 +119,8 @@ export const findings = Effect.fnUntraced(function*(workflow: Obj, counts: boole
   const audited = (yield* Audit.look(all, counts, read))
     // Only published workflows start their error workflow.
     .filter(({ check }) => check !== "no-error-workflow" || !isUnpublished)
-    .map((risk) => ofRisk(risk, workflow))
-  return [...problems, ...breaks, ...audited, ...dated].map((draft): Draft => ({
+    .map(ofRisk)
+  return [...problems, ...breaks, ...audited, ...placeholders({ nodes: all.nodes }), ...dated].map((draft): Draft => ({
     ...draft,
     // Messages quote code.
     message: Visible.label(draft.message, 1_000),
