@@ -12,7 +12,8 @@ if (major > needed[0] || major === needed[0] && minor >= needed[1]) {
   process.stderr.write(
     `effect-n8n-mcp needs Node ${
       needed.join(".")
-    } or later, but this is Node ${process.versions.node} at ${process.execPath}.\n`
+    } or later, but this is Node ${process.versions.node} at ${process.execPath}. ` +
+      "Install one with npm install --global node@24, or put npx -y -p node@24 before the command.\n"
   )
   process.exitCode = 1
 }

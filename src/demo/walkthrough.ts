@@ -3,6 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import * as Schema from "effect/Schema"
 import { execFileSync } from "node:child_process"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -85,7 +86,7 @@ print(
   `  Success: '${node}' would get ${contacts} contacts; left out: ${leftOut.map(({ json }) => json.name).join(", ")}`
 )
 
-const picture = join(tmpdir(), `run-${id}.svg`)
+const picture = join(mkdtempSync(join(tmpdir(), "n8n-demo-")), `run-${id}.svg`)
 execFileSync(process.execPath, [server, "--demo", "picture", workflowId, "--execution", id, "--out", picture])
 print(`
 The run failed because ${inputItem.name}, created by a ${inputItem.createdBy}, has no email: the CRM refused him (HTTP ${error.httpCode}).
@@ -93,5 +94,5 @@ The draft leaves him out. Replayed on last night's data it succeeds, with ${cont
 Nothing is live yet: activate_workflow publishes the draft, and workflow_restore takes it back.
 
 The failed run as a picture: ${picture}
-Now try:  claude mcp add n8n-demo -- node ${server} --demo
+Now try:  claude mcp add n8n-demo -- ${process.execPath} ${server} --demo
 and ask:  Why did last night's run fail? Fix it in a draft.`)

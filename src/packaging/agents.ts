@@ -2,7 +2,7 @@
 import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import * as tools from "../tools/index.ts"
-import { metadata, root } from "./metadata.ts"
+import { dist, metadata, root } from "./metadata.ts"
 import { tagsOf } from "./stability.ts"
 
 const examples = globSync("test/suites/pack/tasks/*.ts", { cwd: root }).toSorted()
@@ -54,6 +54,6 @@ ${examples.map((file) => `- [${basename(file)}](dist/examples/${basename(file)})
 
 if (import.meta.main) {
   writeFileSync(join(root, "AGENTS.md"), text)
-  mkdirSync(join(root, "dist/examples"), { recursive: true })
-  for (const file of examples) copyFileSync(join(root, file), join(root, "dist/examples", basename(file)))
+  mkdirSync(join(dist, "examples"), { recursive: true })
+  for (const file of examples) copyFileSync(join(root, file), join(dist, "examples", basename(file)))
 }

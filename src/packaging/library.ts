@@ -8,11 +8,11 @@ import { isBuiltin } from "node:module"
 import { dirname, join, relative } from "node:path"
 import { RolldownMagicString } from "rolldown"
 import { parseSync } from "rolldown/utils"
-import { root } from "./metadata.ts"
+import { dist, root } from "./metadata.ts"
 
 const options = {
   absWorkingDir: root,
-  outdir: "dist",
+  outdir: dist,
   bundle: true,
   splitting: true,
   format: "esm",
@@ -71,7 +71,7 @@ const { outputFiles } = await build({
   ...options,
   write: false,
   // All that package.json's exports reach (the compiler has written their declarations).
-  entryPoints: globSync("**/*.d.ts", { cwd: join(root, "dist") }).map((file) => `src/${file.replace(".d.ts", ".ts")}`),
+  entryPoints: globSync("**/*.d.ts", { cwd: dist }).map((file) => `src/${file.replace(".d.ts", ".ts")}`),
   outbase: "src",
   chunkNames: "shared/[name]-[hash]",
   target: "es2022",

@@ -8,6 +8,10 @@ import { general } from "../app/config/Declarations.ts"
 import * as tools from "../tools/index.ts"
 import { metadata, repositoryUrl, root, title, writeJson } from "./metadata.ts"
 
+/** The README's first sentence, for people who choose what to install; package.json's is for lists of a line each. */
+const pitch = (/^An? .+?\.$/m.exec(readFileSync(join(root, "README.md"), "utf8"))?.[0] ?? metadata.description)
+  .replace(/\[(.+?)\]\(.+?\)/g, "$1")
+
 interface Question {
   readonly key: string
   readonly variable: string
@@ -90,7 +94,7 @@ export const bundleManifest = {
   name: metadata.name,
   display_name: title,
   version: metadata.version,
-  description: metadata.description,
+  description: pitch,
   long_description: longDescription,
   icon: basename(icon),
   screenshots: [basename(screenshot)],
@@ -121,7 +125,7 @@ const author = { name: metadata.author }
 export const pluginManifest = {
   name: title,
   version: metadata.version,
-  description: metadata.description,
+  description: pitch,
   author,
   homepage: metadata.homepage,
   repository: repositoryUrl,
@@ -137,9 +141,9 @@ export const pluginManifest = {
 /** `.claude-plugin/marketplace.json`, which offers the plugin in whose folder it is: a built checkout, or `dist/plugin`. */
 const marketplace = {
   name: metadata.name,
-  description: metadata.description,
+  description: pitch,
   owner: author,
-  plugins: [{ name: title, description: metadata.description, source: "./" }]
+  plugins: [{ name: title, description: pitch, source: "./" }]
 }
 
 const input = ({ choices, description, format, isSecret, variable }: typeof declarations[number]) => {

@@ -1,8 +1,12 @@
-/** package.json, the only source of the name, version, description and addresses. */
+/** package.json, the only source of the name, version and addresses, and the folder of the build. */
 import { readFileSync, writeFileSync } from "node:fs"
+import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("../../", import.meta.url))
+
+/** Folder of the build: beside `dist` until it is whole, so that what runs from `dist` misses no file. */
+export const dist = resolve(root, process.env["DIST"] ?? "dist")
 
 interface Metadata {
   readonly name: string

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import * as MapSvg from "../pictures/MapSvg.ts"
 import { places } from "../pictures/Page.ts"
 import * as Svg from "../pictures/Svg.ts"
-import { root } from "./metadata.ts"
+import { dist, root } from "./metadata.ts"
 
 const folder = join(root, "src/pictures/page")
 
@@ -43,5 +43,5 @@ const page = readFileSync(join(folder, "page.html"), "utf8").replace(
   (_, name: keyof typeof parts) => parts[name]
 )
 
-mkdirSync(join(root, "dist"), { recursive: true })
-writeFileSync(join(root, "dist/picture.html"), page)
+mkdirSync(dist, { recursive: true })
+writeFileSync(join(dist, "picture.html"), page)

@@ -3,7 +3,7 @@
  * prepared answers (`start.json`), and the licences of bundled packages (`NOTICES.md`). Rolldown bundles it, since it
  * makes a third fewer chunks than esbuild, and a start reads each from disk.
  *
- * `node program.ts FOLDER [EXTENSION]`; the extension is `.js`.
+ * `node program.ts [FOLDER [EXTENSION]]`; by default those of the build, and `.js`.
  */
 import * as Effect from "effect/Effect"
 import { build } from "esbuild"
@@ -11,10 +11,10 @@ import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
 import { join, relative, resolve } from "node:path"
 import { build as bundle } from "rolldown"
 import { viteDynamicImportVarsPlugin, viteImportGlobPlugin } from "rolldown/experimental"
-import { root } from "./metadata.ts"
+import { dist, root } from "./metadata.ts"
 import { prepared } from "./start.ts"
 
-const [, , outdir = "dist", extension = ".js"] = process.argv
+const [, , outdir = dist, extension = ".js"] = process.argv
 const folder = resolve(root, outdir)
 
 const { output } = await bundle({

@@ -10,15 +10,13 @@ import { parseSync, Visitor } from "rolldown/utils"
 import * as Tool from "../answer/Tool.ts"
 import { obj, str } from "../base/Json.ts"
 import { all } from "../tools/index.ts"
-import { root } from "./metadata.ts"
+import { dist, root } from "./metadata.ts"
 import { tagsOf } from "./stability.ts"
 
 interface Range {
   readonly start: number
   readonly end: number
 }
-
-const dist = join(root, "dist")
 
 /** Fields of each tool's input with their descriptions, which models see. */
 const inputs = new Map<string, Tool.JsonSchema["properties"]>(

@@ -20,12 +20,13 @@ const runAs = (version: string, ...args: ReadonlyArray<string>) =>
   })
 
 describe("the first file", () => {
-  it.each(["12.22.12", "20.20.2", "22.18.0"])("refuses Node %s in one sentence", async (version) => {
+  it.each(["12.22.12", "20.20.2", "22.18.0"])("refuses Node %s and says how to go on", async (version) => {
     for (const args of [[], ["--transport", "http"], ["doctor"], ["call", "list_workflows"], ["--version"]]) {
       assert.deepStrictEqual(await runAs(version, ...args), {
         code: 1,
         stdout: "",
-        stderr: `effect-n8n-mcp needs Node 22.19 or later, but this is Node ${version} at ${process.execPath}.\n`
+        stderr:
+          `effect-n8n-mcp needs Node 22.19 or later, but this is Node ${version} at ${process.execPath}. Install one with npm install --global node@24, or put npx -y -p node@24 before the command.\n`
       })
     }
   })

@@ -5,7 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
-import { dirname } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { dataFile } from "../NodeCatalogue.ts"
 import * as Search from "../search/Search.ts"
 import wordLists from "../search/wordLists.json" with { type: "json" }
@@ -89,15 +89,16 @@ const build = Effect.gen(function*() {
     types,
     search: Search.serialize(types, wordLists)
   })
-  const dist = dirname(dataFile)
+  const dist = process.env["DIST"] ?? dirname(dataFile)
+  const file = join(dist, basename(dataFile))
   yield* fs.makeDirectory(dist, { recursive: true })
   // Another process may be reading the file, so it is replaced atomically.
   const temporaryFile = yield* fs.makeTempFile({ directory: dist, prefix: "nodes" })
   yield* fs.writeFile(temporaryFile, bytes)
-  yield* fs.rename(temporaryFile, dataFile)
+  yield* fs.rename(temporaryFile, file)
   // The data is under n8n's licence.
-  yield* fs.copyFile(`${folderOf("n8n-nodes-base")}/LICENSE.md`, `${dataFile}.LICENSE.md`)
-  return `${types.length} node types, ${(bytes.length / 1e6).toFixed(2)} MB: ${dataFile}`
+  yield* fs.copyFile(`${folderOf("n8n-nodes-base")}/LICENSE.md`, `${file}.LICENSE.md`)
+  return `${types.length} node types, ${(bytes.length / 1e6).toFixed(2)} MB: ${file}`
 })
 
 process.stderr.write(`${await Effect.runPromise(Effect.provide(build, NodeServices.layer))}\n`)

@@ -12,6 +12,9 @@ const artifact = (ending: string) => join(root, "dist", `${metadata.name}-${meta
 export const tarball = artifact("tgz")
 export const bundle = artifact("mcpb")
 
+/** Output of `pnpm package`. */
+export const printed = artifact("log")
+
 export const read = (file: string) => readFileSync(join(root, file), "utf8")
 export const readJson = (file: string) => JSON.parse(read(file))
 

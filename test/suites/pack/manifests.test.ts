@@ -2,12 +2,14 @@
 import { getMcpConfigForManifest } from "@anthropic-ai/mcpb"
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv } from "ajv"
-import { readdirSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { execFileSync } from "node:child_process"
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import { basename, join } from "node:path"
+import { declarations } from "../../../src/app/config/Declarations.ts"
 import { bundleManifest, pluginManifest } from "../../../src/packaging/manifests.ts"
 import { metadata, root } from "../../../src/packaging/metadata.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { bundle, inFolder, read, readJson, run, talk } from "./artifacts.ts"
+import { bundle, inFolder, printed, read, readJson, run, talk, tarball } from "./artifacts.ts"
 
 const names: ReadonlySet<string> = new Set(tools.all.map(({ name }) => name))
 const mcpb = join(root, "node_modules/.bin/mcpb")
@@ -107,22 +109,102 @@ describe("the Claude Code plugin", () => {
   })
 })
 
+describe("pnpm package", () => {
+  it("prints a line for each artefact", () => {
+    const lines = readFileSync(printed, "utf8").split("\n").filter((line) => line.startsWith("dist/"))
+    assert.deepStrictEqual(lines.map((line) => line.replace(/ {2}[\d.]+ [kM]B$/, "")), [
+      `dist/${basename(tarball)}`,
+      "dist/server.json",
+      `dist/${basename(bundle)}`,
+      "dist/plugin"
+    ])
+    assert.isBelow(readFileSync(printed, "utf8").split("\n").length, 20)
+  })
+})
+
+/** Copies what a COPY names, as Docker does: the contents of a folder, or files. */
+const copyAs = (from: string, line: string, into: (target: string) => string) => {
+  const parts = line.split(" ").filter((part) => !part.startsWith("--"))
+  const target = into(parts.at(-1) ?? "")
+  mkdirSync(target, { recursive: true })
+  for (const part of parts.slice(0, -1)) {
+    const files = globSync(part.replace(/^\/app\//, ""), { cwd: from })
+    assert.isNotEmpty(files, `COPY ${line}`)
+    for (const file of files) {
+      const isFolder = statSync(join(from, file)).isDirectory()
+      cpSync(join(from, file), isFolder ? target : join(target, basename(file)), { recursive: true })
+    }
+  }
+}
+
+describe("the image", () => {
+  it(
+    "is built of what its stages copy, starts, answers and draws",
+    { timeout: 120_000 },
+    () =>
+      inFolder(async (folder) => {
+        const [first = "", second = ""] = read(".docker/Dockerfile").split(/^FROM .*$/m).slice(1)
+        const linesOf = (stage: string, word: string) =>
+          [...stage.matchAll(new RegExp(`^${word} (.*)$`, "gm"))].map(([, line = ""]) => line)
+        const [build, image] = [join(folder, "build"), join(folder, "image")]
+        for (const line of linesOf(first, "COPY")) copyAs(root, line, (target) => join(build, target))
+        symlinkSync(join(root, "node_modules"), join(build, "node_modules"))
+        const { scripts } = JSON.parse(readFileSync(join(build, "package.json"), "utf8"))
+        for (const line of linesOf(first, "RUN")) {
+          const [, script] = /^pnpm ([a-z]+)$/.exec(line) ?? []
+          if (script === undefined) {
+            assert.match(line, /^(npm install --global pnpm@[\d.]+|pnpm install --frozen-lockfile)$/)
+          } else run("sh", ["-c", scripts[script]], build)
+        }
+        for (const line of linesOf(second, "COPY")) {
+          copyAs(line.startsWith("--from=build") ? build : root, line, (target) => join(image, target))
+        }
+        const app = join(image, "app")
+        for (const file of ["LICENSE", "healthy.mjs", "NOTICES.md", "nodes.data.LICENSE.md", "start.json"]) {
+          assert.isTrue(statSync(join(app, file)).isFile(), file)
+        }
+        const [entry = ""] = linesOf(second, "ENTRYPOINT")
+        const [, main = ""] = JSON.parse(entry)
+        const server = join(image, main)
+        const { content } = await talk({ command: process.execPath, args: [server, "--demo"], cwd: folder })
+        assert.include(JSON.stringify(content), "Upsert CRM contact")
+        const page = join(folder, "run.html")
+        run(process.execPath, [server, "--demo", "picture", "cR5mSyNc9bVh4KqE", "--out", page], folder)
+        assert.include(readFileSync(page, "utf8"), "<svg")
+      })
+  )
+
+  it("sets variables that the server knows, and so does the composition of several", () => {
+    const known = new Set(Object.values(declarations).map(({ variable }) => variable))
+    const files = { Dockerfile: read(".docker/Dockerfile"), compose: read(".docker/compose.yaml") }
+    for (const [name, text] of Object.entries(files)) {
+      const variables = [...text.matchAll(/\bN8N_\w+/g)].map(([variable]) => variable)
+      assert.isNotEmpty(variables)
+      for (const variable of variables) assert.isTrue(known.has(variable), `${name}: ${variable}`)
+    }
+    const [, command = ""] = /^ {2}command: (.*)$/m.exec(files.compose) ?? []
+    const [, context = ""] = /dockerfile: (\S+)/.exec(files.compose) ?? []
+    assert.isTrue(statSync(join(root, context)).isFile())
+    const help = execFileSync(process.execPath, [join(root, "dist/main.js"), ...JSON.parse(command), "--version"], {
+      encoding: "utf8"
+    })
+    assert.include(help, metadata.version)
+  })
+})
+
 describe("the workflows and the image", () => {
   it("run the one check", () => {
     assert.match(read(".github/workflows/check.yml"), /^ +- run: \.ci\/run$/m)
     assert.include(read(".github/workflows/release.yml"), "uses: ./.github/workflows/check.yml")
   })
 
-  it("copy existing files and set variables that the server knows", () => {
+  it("copy existing files", () => {
     const dockerfile = read(".docker/Dockerfile")
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files = ""]) => files.split(" "))
     const sent = read(".dockerignore")
     for (const file of copied) {
       assert.isTrue(statSync(join(root, file)).size > 0, file)
       assert.include(sent, `!${file}\n`)
-    }
-    for (const [variable] of dockerfile.matchAll(/N8N_\w+/g)) {
-      assert.include(read(".github/docs/options.md"), `\`${variable}\``)
     }
   })
 })

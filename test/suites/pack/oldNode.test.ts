@@ -21,7 +21,7 @@ const [, needed = ""] = />=(\d+\.\d+)/.exec(metadata.engines.node) ?? []
 
 describe.each(["12.22.12", "18.20.8", "20.20.2", "22.12.0"])("Node %s", (version) => {
   it(
-    "is refused in one sentence by the package, its bin, the bundle and the plugin",
+    "is refused, with a way on, by the package, its bin, the bundle and the plugin",
     { timeout: 300_000 },
     async () => {
       const node = await Effect.runPromise(nodeOf(version))
@@ -41,7 +41,8 @@ describe.each(["12.22.12", "18.20.8", "20.20.2", "22.12.0"])("Node %s", (version
             const { status, stderr, stdout } = spawnSync(node, [main, ...args], { encoding: "utf8", input: "" })
             assert.deepStrictEqual({ status, stderr, stdout }, {
               status: 1,
-              stderr: `effect-n8n-mcp needs Node ${needed} or later, but this is Node ${version} at ${node}.\n`,
+              stderr:
+                `effect-n8n-mcp needs Node ${needed} or later, but this is Node ${version} at ${node}. Install one with npm install --global node@24, or put npx -y -p node@24 before the command.\n`,
               stdout: ""
             }, `${main} ${args.join(" ")}`)
           }
