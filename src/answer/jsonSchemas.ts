@@ -13,6 +13,8 @@ export interface JsonSchema {
 /** JSON Schema (2020-12) of a schema, without additional properties. */
 export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
+  // Effect has `Struct({})` as anything but null.
+  if ("not" in root) return { type: "object", properties: {}, additionalProperties: false }
   return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
 }
 

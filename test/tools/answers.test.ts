@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { join } from "node:path"
+import { examples } from "../../src/app/commands/tools.ts"
 import * as Services from "../../src/app/Services.ts"
 import { type Obj, obj, str } from "../../src/base/Json.ts"
 import * as Demo from "../../src/demo/Demo.ts"
@@ -139,6 +140,9 @@ const session = Effect.gen(function*() {
   yield* n8n.insertRows(stock.id, [{ sku: "A-1", qty: 3 }, { sku: "B-2", qty: 9 }])
   yield* ask("table_write", { table: "stock", op: "delete", where: "qty > 5", confirm: true })
   yield* ask("table_read", { table: "stock", where: "qty < 5" })
+  for (const { name } of tools.all) {
+    if (!shown.has(name) && !elsewhere.has(name)) yield* ask(name, { ...examples[name] })
+  }
 }).pipe(
   Effect.provide(FakeN8n.layer(Demo.asOf(Date.now()))),
   Effect.scoped,

@@ -1,8 +1,13 @@
-/** A call of every tool that succeeds: what a hostile n8n, a fault or a fuzzer is tried on. */
+/**
+ * A call of every tool that succeeds: what a hostile n8n, a fault or a fuzzer is tried on. Without arguments of its own, a
+ * tool is called with its example for people, or with none.
+ */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { join } from "node:path"
+import { examples } from "../../src/app/commands/tools.ts"
 import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
+import * as tools from "../../src/tools/index.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { main, node } from "../support/workflows.ts"
 
@@ -32,8 +37,8 @@ const lastNode = nameOf(-1)
 const failed = fixtures.executionId("fail")
 const merged = fixtures.execution("merge")
 
-/** Arguments by tool. */
-export const calls: Readonly<Record<string, Obj>> = {
+/** Arguments about what the n8n of these calls holds. */
+const own: Readonly<Record<string, Obj>> = {
   list_workflows: { limit: 5, name: "a" },
   get_workflow: { id, raw: true },
   get_workflow_connections: { id },
@@ -51,13 +56,8 @@ export const calls: Readonly<Record<string, Obj>> = {
   compare_items: { id: merged.id, from: Object.keys(runData(merged))[0], to: Object.keys(runData(merged))[0] },
   retry_execution: { id: failed },
   stop_execution: { id: failed },
-  list_credentials: {},
   credential_test: { id: "c1" },
   credential_create: { type: "httpHeaderAuth", name: "Shop", values: { name: "X-Key" } },
-  instance_overview: {},
-  project_list: {},
-  audit: {},
-  table_read: {},
   table_write: { table: "new", op: "create", columns: { sku: "string" } },
   workflow_history: { id },
   workflow_restore: { id, version: "0b6f2bc1-0000-4000-8000-000000000000" },
@@ -73,13 +73,15 @@ export const calls: Readonly<Record<string, Obj>> = {
   workflow_save: { workflowId: file, workflowData: workflow, filePath: "saved.json" },
   workflow_load: { workflowIdOrPath: file },
   workflow_diff: { a: id, b: file },
-  workflow_list: {},
   test_workflow: { workflowId: id },
   workflow_prove: { workflowId: id, last: 1 },
-  sync_status: {},
-  sync_pull: {},
   sync_push: { only: [file] }
 }
+
+/** Arguments by tool. */
+export const calls: Readonly<Record<string, Obj>> = Object.fromEntries(
+  tools.all.map(({ name }) => [name, own[name] ?? { ...examples[name] }])
+)
 
 function nameOf(position: number): string | undefined {
   return str(obj(arr(fixtures.workflow("branch").nodes).at(position))?.["name"])

@@ -7,7 +7,7 @@ import * as Demo from "../../src/demo/Demo.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
 import * as tools from "../../src/tools/index.ts"
 import { inWorld } from "../support/world.ts"
-import { calls, readers } from "./reading.ts"
+import { calls } from "./reading.ts"
 import { draft, versioned } from "./workflows.ts"
 
 /** Every file in and below the folders, with when it was written and what it holds. */
@@ -48,7 +48,6 @@ describe("no tool that reads writes", () => {
               credentialId: "c1",
               nodes: ["Fetch customers", "Agreed to marketing?"]
             })
-            assert.deepStrictEqual(readers.filter((name) => !Object.hasOwn(all, name)), [])
             const look = Effect.all([api.workflows, everyFile([folder, state])])
             const before = yield* look
             const { length } = yield* api.requests

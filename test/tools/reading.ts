@@ -1,4 +1,5 @@
-/** Calls of every tool that reads, to show that none of them writes. */
+/** Calls of every tool that reads, to show that none of them writes; by default its example for people. */
+import { examples } from "../../src/app/commands/tools.ts"
 import * as tools from "../../src/tools/index.ts"
 
 /** What there is to read. */
@@ -26,11 +27,10 @@ export const calls = (
     file,
     `${file}@${fileVersion}`
   ]
-  return {
+  const own: Readonly<Record<string, ReadonlyArray<object>>> = {
     list_workflows: [{}, { raw: true }],
     get_workflow: states.flatMap((id) => [{ id }, { id, raw: true, nodes: ["*"] }]),
     get_workflow_connections: states.flatMap((id) => [{ id, raw: true }, { id, format: "mermaid" }]),
-    workflow_list: [{}],
     workflow_load: states.map((workflowIdOrPath) => ({ workflowIdOrPath })),
     workflow_history: [{ id }, { id: file }],
     workflow_diff: states.flatMap((a) => [{ a, b: id }, { a, b: file, node: from }]),
@@ -41,15 +41,9 @@ export const calls = (
     get_execution_by_node: [{ id: executionId, nodeName: from }],
     search_execution: [{ id: executionId, text: "a" }],
     compare_items: [{ id: executionId, from, to }],
-    list_credentials: [{}],
     credential_test: [{ id: credentialId }],
     instance_overview: [{}, { since: "2026-01-01T00:00:00Z" }],
-    project_list: [{}],
     audit: [{}, { workflowId: id }],
-    table_read: [{}],
-    node_search: [{ keyword: "code" }],
-    node_get: [{ type: "n8n-nodes-base.code" }],
-    sync_status: [{}],
     // What only shows what it would do reads, too.
     workflow_edit: [id, file].map((workflowId) => ({
       workflowId,
@@ -63,7 +57,8 @@ export const calls = (
     sync_pull: [{ dryRun: true }],
     sync_push: [{ dryRun: true }]
   }
+  return { ...Object.fromEntries(readers.map((name) => [name, [examples[name] ?? {}]])), ...own }
 }
 
 /** The tools that only read. */
-export const readers = tools.all.filter(({ annotations }) => annotations.readOnlyHint).map(({ name }) => name)
+const readers = tools.all.filter(({ annotations }) => annotations.readOnlyHint).map(({ name }) => name)

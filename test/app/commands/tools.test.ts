@@ -22,18 +22,17 @@ describe("tools NAME", () => {
       Effect.gen(function*() {
         const tool = McpServer.find(tools.all, name)
         assert.isDefined(tool)
-        assert.isDefined(Commands.examples[name], `examples.json has arguments of ${name}`)
         const folder = yield* folderWith()
         const world = Layer.mergeAll(
           FakeN8n.layer(Demo.seed),
           Services.layer({ filesRoots: [folder], stateFolder: `${folder}/.state` }),
           Layer.succeed(CredentialEnv, new Map([["SHOP_KEY", Redacted.make("s3cret-s3cret")]]))
         )
-        const { content, isError = false } = yield* McpServer.respond(tool, Commands.examples[name]).pipe(
+        const { content, isError = false } = yield* McpServer.respond(tool, Commands.examples[name] ?? {}).pipe(
           Effect.provide(world)
         )
         const text = JSON.stringify(content)
-        assert.isFalse(isError, text)
+        assert.isFalse(isError, `${text}: examples.json has the arguments of tools that require some`)
       }).pipe(Effect.scoped, Effect.provide(Layer.merge(platform, NodeServices.layer)))
   )
 
@@ -42,9 +41,10 @@ describe("tools NAME", () => {
   )(
     "%s, which the demo lacks something for, has an example that it accepts",
     ([name, tool]) =>
-      Arguments.decoder<unknown, never>(name, tool.input as never, tool.inputSchema)(Commands.examples[name]).pipe(
-        Effect.map((decoded) => assert.isObject(decoded))
-      )
+      Arguments.decoder<unknown, never>(name, tool.input as never, tool.inputSchema)(Commands.examples[name] ?? {})
+        .pipe(
+          Effect.map((decoded) => assert.isObject(decoded))
+        )
   )
 
   it.each(tools.all.map((tool) => [tool.name, tool] as const))("%s is shown with every parameter", (_, tool) => {
