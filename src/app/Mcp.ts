@@ -11,11 +11,15 @@ import * as Options from "./config/Options.ts"
 import * as Upstreams from "./config/Upstreams.ts"
 import { name } from "./Environment.ts"
 
-export const options = <T extends Tool.Any>(tools: ReadonlyArray<T>) => ({
+export const options = <T extends Tool.Any>(
+  tools: ReadonlyArray<T>,
+  selection: Pick<Options.Options, "excludeTools"> = { excludeTools: [] }
+) => ({
   name,
   version,
   instructions,
   tools,
+  absence: (tool: string) => Toolsets.absence(tool, selection),
   resources: resources.all,
   prompts: prompts.all,
   skills: skills.all

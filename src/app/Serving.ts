@@ -61,7 +61,7 @@ export const serve = (options: Options.Options, stdio: Layer.Layer<McpTransport>
     const tools = yield* Mcp.servedTools(options)
     const sealing = yield* sealingOf(options)
     yield* preload(options.transport)
-    const mcp = { ...Mcp.options(tools), sealing }
+    const mcp = { ...Mcp.options(tools, options), sealing }
     if (options.transport === "http") {
       const ServeHttp = yield* Effect.promise(() => import("./ServeHttp.ts"))
       return yield* ServeHttp.serve(mcp, options)

@@ -36,6 +36,8 @@ export interface Options<T extends Tool.Any, M extends Tool.Middleware = never> 
   /** Instructions for the model before any tool is loaded, at most 2,000 characters. */
   readonly instructions?: string | undefined
   readonly tools: ReadonlyArray<T>
+  /** Reason why a tool that is not among them is not served, and how to change that; `undefined` if it does not exist. */
+  readonly absence?: (name: string) => string | undefined
   /** Behaviour around the calls of all tools, including those by resources; the first is the outermost: see `Tool.middleware`. */
   readonly middleware?: ReadonlyArray<M> | undefined
   /** Resources; each is served only together with its tool. */
@@ -136,10 +138,19 @@ export const find = <T extends Tool.Any>(
   name: string
 ): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
 
-const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
-  `Unknown tool '${features.shorten(name)}'. ${
-    suggestion(features.shorten(name), tools.map((tool) => tool.name), tools.length)
+/** Refusal of a name; the reason for a tool that is withheld from this caller is not given. */
+const unknownTool = (
+  tools: ReadonlyArray<Tool.Any>,
+  name: string,
+  { absence, tools: all }: Pick<Options<Tool.Any>, "tools" | "absence">
+): string => {
+  const reason = find(all, name) === undefined ? absence?.(name) : undefined
+  return `Unknown tool '${features.shorten(name)}'. ${
+    reason === undefined
+      ? suggestion(features.shorten(name), tools.map((tool) => tool.name), tools.length)
+      : `${reason}.`
   }`
+}
 
 const listingOf = (tool: Tool.Any, showsApps: boolean) => {
   const { app, isEntry, searchHint } = tool
@@ -226,7 +237,7 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
         const name = yield* features.text(request.params, "name")
         const tools = yield* served
         const tool = find(tools, name)
-        if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
+        if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name, options))
         const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
         return yield* callContext.provide(request)(answer(tool, request.params["arguments"]))
       })),
@@ -273,7 +284,7 @@ export const makeServed = <T extends Tool.Any, M extends Tool.Middleware = never
       provideFor(caller)(Effect.flatMap(served, (tools) => {
         const tool = find(tools, name)
         return tool === undefined
-          ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name) }))
+          ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name, options) }))
           : traced("tools/call", {}, targetOf("tools/call", { name }))(Effect.result(run(tool, args)))
       }))
     const list: Served["list"] = (caller) => provideFor(caller)(offered)

@@ -34,7 +34,7 @@ export const absence = (
   const [toolset] = Object.entries(names.toolsets).find(([, tools]) => tools.includes(name)) ?? []
   return needsFiles.has(name)
     ? `${name} needs --toolsets ${toolset} and, over HTTP, a folder: --files-root`
-    : `${name} is in the toolset '${toolset}', which is off: add --toolsets ${toolset}`
+    : `${name} is in the toolset '${toolset}', which is off: add --toolsets ${toolset} where the server is started`
 }
 
 const explain = (fault: Choice.Fault) => {

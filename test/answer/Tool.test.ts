@@ -333,3 +333,21 @@ describe("the output schema", () => {
     assert.notProperty(tool.inputSchema.properties, "_truncated")
   })
 })
+
+it.effect("a tool may take nothing, and refuses everything else", () =>
+  Effect.gen(function*() {
+    const tool = Tool.make({
+      name: "ping",
+      title: "Ping",
+      description: "Answers.",
+      annotations: Tool.readOnly,
+      input: Schema.Struct({}),
+      output: Schema.Struct({ pong: Schema.Boolean }),
+      handler: () => Effect.succeed({ pong: true }),
+      message: () => "Pong"
+    })
+    assert.deepStrictEqual(tool.inputSchema, { type: "object", properties: {}, additionalProperties: false })
+    assert.deepStrictEqual(yield* tool.call({}), { pong: true })
+    const refused = yield* Effect.flip(tool.run({ x: 1 }))
+    assert.include(refused.message, "Unknown parameter 'x'")
+  }))

@@ -17,6 +17,7 @@ import type { Caller } from "../../src/mcp/McpTransport.ts"
 import * as MemoryTransport from "../../src/mcp/MemoryTransport.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
+import * as Toolsets from "../../src/tools/Toolsets.ts"
 import { connected, serve } from "../support/connected.ts"
 import { tool } from "../support/tool.ts"
 
@@ -103,6 +104,21 @@ describe("McpServer", () => {
         catch: String
       }))
       assert.include(error, "Unknown tool 'get_executions'. Did you mean 'get_execution'")
+    }))
+
+  it.live("says of a tool that is off which option adds it", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(McpServer.serve({
+        name: "test",
+        version: "0",
+        tools: [tools.listWorkflows],
+        absence: (name) => Toolsets.absence(name, { excludeTools: ["audit"] })
+      }))
+      const call = (name: string) =>
+        Effect.flip(Effect.tryPromise({ try: () => client.callTool({ name, arguments: {} }), catch: String }))
+      assert.match(yield* call("table_read"), /Unknown tool 'table_read'\. .*which is off: add --toolsets tables/)
+      assert.match(yield* call("audit"), /Unknown tool 'audit'\. audit is left out by --exclude-tools/)
+      assert.match(yield* call("list_workflow"), /Did you mean 'list_workflows'/)
     }))
 
   it.live("hides defects", () =>

@@ -39,6 +39,8 @@ const merged = fixtures.execution("merge")
 
 /** Arguments about what the n8n of these calls holds. */
 const own: Readonly<Record<string, Obj>> = {
+  audit: {},
+  workflow_map: {},
   list_workflows: { limit: 5, name: "a" },
   get_workflow: { id, raw: true },
   get_workflow_connections: { id },

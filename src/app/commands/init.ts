@@ -8,18 +8,18 @@ import { applyEdits, modify } from "jsonc-parser"
 import { dirname, join, resolve } from "node:path"
 import { text as textOf } from "node:stream/consumers"
 import * as Hints from "../../answer/Hints.ts"
-import type * as Tool from "../../answer/Tool.ts"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { sha256 } from "../../base/Hash.ts"
 import { arr, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as N8nClient from "../../n8n/N8nClient.ts"
+import * as tools from "../../tools/index.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as ConfigPlace from "../config/ConfigPlace.ts"
 import * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as Doctor from "../doctor/Doctor.ts"
-import { shellWord } from "../report/Layout.ts"
+import * as Layout from "../report/Layout.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { command, exit, isColoured, isInteractive, name as program, offeredTools, print, warn } from "./root.ts"
@@ -36,16 +36,35 @@ interface Access {
   readonly apiKey: Redacted.Redacted<string>
 }
 
-/** Checks of an n8n with this key; the names are those of the questions. */
-const examine = Effect.fnUntraced(
-  function*({ apiKey, url }: Access, options: Options.Options, tools: ReadonlyArray<Tool.Any>) {
-    const client = yield* Upstreams.configured(
-      { url, apiKey, webhookUrl: undefined, headers: options.n8nHeader },
-      (key) => key === "url" ? "The address" : key === "apiKey" ? "The key" : "--n8n-header"
-    )
-    const upstream: Upstreams.Upstream = { name: undefined, client, readOnly: true, tokens: [] }
-    return yield* Doctor.connection(tools).pipe(Effect.provide(ToolContext.layerOf(options, upstream)), Effect.scoped)
-  }
+/** Context of an n8n with this key, read-only; the names are those of the questions. */
+const contextOf = Effect.fnUntraced(function*({ apiKey, url }: Access, options: Options.Options) {
+  const client = yield* Upstreams.configured(
+    { url, apiKey, webhookUrl: undefined, headers: options.n8nHeader },
+    (key) => key === "url" ? "The address" : key === "apiKey" ? "The key" : "--n8n-header"
+  )
+  return ToolContext.layerOf(options, { name: undefined, client, readOnly: true, tokens: [] })
+})
+
+/** Lines about the newest run that failed, as the first answer from this n8n; none if it does not say. */
+const lastFailure = Effect.fnUntraced(
+  function*(command: string) {
+    const { executions: [run] = [] } = yield* tools.listExecutions.call({ status: "error", limit: 1 })
+    if (run === undefined) return ["", "No run of this n8n has failed, as far as it saves them."]
+    const { failure, startedAt, workflowName } = yield* tools.getExecution.call({ id: run.id })
+    const reason = failure === undefined ? "" : `: ${Visible.label(failure.error.message, 300)}`
+    const node = failure?.node === undefined ? "It failed" : `'${Visible.label(failure.node)}' failed`
+    return [
+      "",
+      `Your last failed run, ${run.id} of '${Visible.label(workflowName)}'${
+        Layout.time(startedAt).replace(/^(?=.)/, ", ")
+      }:`,
+      `  ${node}${reason}`,
+      `Why, with its data and a picture: ${command} why ${run.id} --open`
+    ]
+  },
+  Effect.timeout("15 seconds"),
+  // The connection works, and is saved.
+  Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
 /** Check with advice for values that were not set, but entered. */
@@ -162,11 +181,11 @@ export const clientLines = (profile: string, command: ReadonlyArray<string>): Re
   const server = { command: first, args }
   return [
     "Claude Code:",
-    `  claude mcp add ${shellWord(profile)} -s user -- ${command.map(shellWord).join(" ")}`,
+    `  claude mcp add ${Layout.shellWord(profile)} -s user -- ${command.map(Layout.shellWord).join(" ")}`,
     "Cursor, in ~/.cursor/mcp.json:",
     `  ${JSON.stringify({ mcpServers: { [profile]: server } })}`,
     "VS Code:",
-    `  code --add-mcp ${shellWord(JSON.stringify({ name: profile, ...server }))}`
+    `  code --add-mcp ${Layout.shellWord(JSON.stringify({ name: profile, ...server }))}`
   ]
 }
 
@@ -186,7 +205,7 @@ export const init = command(
     yes: flags.toggle("yes", "Change an existing configuration without asking")
   },
   Effect.fnUntraced(function*({ name, project, yes }, options) {
-    const tools = yield* offeredTools(options)
+    const offered = yield* offeredTools(options)
     const isProject = project && options.config === undefined
     const file = options.config !== undefined
       ? resolve(options.config)
@@ -212,13 +231,12 @@ export const init = command(
         return yield* Options.refuse("Nothing was written")
       }
     }
-    const test = (access: Access) =>
-      Effect.flatMap(
-        Effect.map(examine(access, options, tools), (checks) =>
-          options.apiKey === undefined ? checks.map(ofEntered) : checks),
-        (checks) =>
-          Effect.as(print(Doctor.render(checks, isColoured)), Doctor.isHealthy(checks))
-      )
+    const test = Effect.fnUntraced(function*(access: Access) {
+      const all = yield* Effect.provide(Doctor.connection(offered), yield* contextOf(access, options))
+      const checks = options.apiKey === undefined ? all.map(ofEntered) : all
+      yield* print(Doctor.render(checks, isColoured))
+      return Doctor.isHealthy(checks)
+    }, Effect.scoped)
     const isSet = options.n8nUrl !== undefined && options.apiKey !== undefined
     const chosen = yield* isSet || !isInteractive() ? presetAccess(options, test) : askAccess(options, test)
     if (chosen === undefined) return yield* Effect.andThen(exit(1), warn(`${program}: nothing was written`))
@@ -256,6 +274,9 @@ export const init = command(
       name
     ]
     yield* print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
-    yield* print(`\nTry it here: ${program} ${all.length === 1 ? "" : `--profile ${shellWord(name)} `}workflows`)
+    const here = `${program}${all.length === 1 ? "" : ` --profile ${Layout.shellWord(name)}`}`
+    yield* print(`\nTry it here: ${here} workflows`)
+    const lines = yield* lastFailure(here).pipe(Effect.provide(yield* contextOf(chosen, options)), Effect.scoped)
+    yield* Effect.forEach(lines, print, { discard: true })
   }, Effect.catchTag("QuitError", () => Options.refuse("Nothing was written")))
 )

@@ -74,7 +74,7 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
       .map(([scope, part]) => ({ scope, part: `${name} (${part})` }))
   )
   if (lacking.length === 0 && parts.length === 0) {
-    return ok("Scopes", `the key allows all ${tools.length} tools that need it`)
+    return ok("Scopes", `${tools.length} of the ${all.length} tools need n8n; the key allows all of them`)
   }
   const missing = new Set(
     [...lacking.flatMap((tool) => tool.scopes), ...parts.map(({ scope }) => scope)]

@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import { execFileSync, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { runIn } from "../../../../support/cli.ts"
+import * as fixtures from "../../../../support/fixtures.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
 import { listening } from "../../../../support/listening.ts"
@@ -13,6 +14,12 @@ import { body } from "../../../../sync/workflows.ts"
 const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 
 const workflow = (name: string) => ({ ...body(name), id: name, name, nodes: [], connections: {} })
+
+/** An n8n with a run that failed. */
+const withFailure = Effect.map(
+  serve({ workflows: [fixtures.workflow("fail")], executions: [fixtures.execution("fail")] }),
+  ({ url }) => url.href
+)
 
 const key = "k-0123456789abcdef"
 
@@ -75,6 +82,12 @@ describe("init", () => {
         for (const part of ["claude mcp add n8n", "\"mcpServers\"", "code --add-mcp", `Wrote ${file}`]) {
           assert.include(output, part)
         }
+        assert.match(output, /\nNo run of this n8n has failed, as far as it saves them\.\n$/)
+        const failing = yield* init(folder, `${yield* withFailure}\n${key}\n`, "--config", `${folder}/failing.json`)
+        assert.match(
+          failing.output,
+          /\nYour last failed run, \d+ of '.+', .+:\n {2}'.+' failed: .+\nWhy, .*: effect-n8n-mcp why \d+ --open\n$/
+        )
         // What a client starts with still works when there is a second n8n.
         assert.match(output, /claude mcp add n8n .* --profile n8n$/m)
         assert.strictEqual(Number((yield* fs.stat(file)).mode) & 0o777, 0o600)
