@@ -263,16 +263,9 @@ export const init = command(
       const [refusal] = ConfigPlace.find(process.env).refused
       if (refusal !== undefined) yield* warn(`${program}: it is not used: ${refusal.objection}`)
     }
-    // Clients start elsewhere, and with other variables: this very program, not one that a registry has by its name.
-    const isUsual = file === ConfigPlace.userFile({ HOME: process.env["HOME"] })
-    const command = [
-      process.execPath,
-      process.argv[1] ?? "",
-      ...(isUsual ? [] : ["--config", file]),
-      // Named even if it is the only one: a second one must not stop the clients of the first.
-      "--profile",
-      name
-    ]
+    // Clients start elsewhere, and with other variables and nearer files: this very program, not one that a registry has
+    // by its name. The profile is named even if it is the only one: a second one must not stop the clients of the first.
+    const command = [process.execPath, process.argv[1] ?? "", "--config", file, "--profile", name]
     yield* print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
     const here = `${program}${all.length === 1 ? "" : ` --profile ${Layout.shellWord(name)}`}`
     yield* print(`\nTry it here: ${here} workflows`)

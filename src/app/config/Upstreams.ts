@@ -140,7 +140,11 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
   }
   const profiles = yield* Profiles.load(file, process.env)
   const upstreams = yield* Effect.forEach(profiles, (profile) => ofProfile(profile, options.readOnly))
-  return { upstreams, profiles, defaultUpstream: yield* Profiles.pick(upstreams, options.profile) }
+  const defaultUpstream = yield* Effect.mapError(
+    Profiles.pick(upstreams, options.profile),
+    ({ message }) => Options.refuse(`${Visible.line(file.file)}: ${message}`)
+  )
+  return { upstreams, profiles, defaultUpstream }
 })
 
 /** Context of its calls: its client, and whether it may be changed. */

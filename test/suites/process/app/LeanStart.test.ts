@@ -132,7 +132,7 @@ describe("LeanStart", () => {
       const env = { N8N_URL: "http://localhost:5678", N8N_API_KEY: "k" }
       for (
         const [wrong, reason] of [
-          [{ N8N_URL: "localhost:5678" }, "not an http address: 'localhost:5678'"],
+          [{ N8N_URL: "ftp://n8n" }, "not an http address: 'ftp://n8n'"],
           [{ N8N_MCP_POLICY: fileURLToPath(import.meta.url) }, "--policy"],
           [{ N8N_API_KEY: "abc\ndef" }, "N8N_API_KEY (--api-key) contains a line break"]
         ] as const

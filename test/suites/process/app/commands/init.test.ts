@@ -120,6 +120,9 @@ describe("init", () => {
         yield* Effect.sync(() => execFileSync("git", ["init", "-q"], { cwd: folder }))
         assert.strictEqual((yield* init(folder, `${other}\n${key}\n`, "--project", "--read-only")).code, 0)
         assert.strictEqual(yield* fs.readFileString(`${folder}/.gitignore`), ".n8n-mcp.json\n")
+        assert.deepStrictEqual(names((yield* runIn(folder, {}, ...args, "workflows")).stdout), ["mine"])
+        const unknown = yield* runIn(folder, {}, "--profile", "prod", "workflows")
+        assert.include(unknown.stderr, `${folder}/.n8n-mcp.json: There is no profile 'prod'`)
         yield* fs.makeDirectory(`${folder}/below`)
         const below = { XDG_CONFIG_HOME: `${folder}/.config`, XDG_STATE_HOME: `${folder}/.state` }
         assert.deepStrictEqual(names((yield* runIn(`${folder}/below`, below, "workflows")).stdout), ["other"])

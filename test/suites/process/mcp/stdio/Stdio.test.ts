@@ -198,8 +198,8 @@ describe("the command line", () => {
     [["--max-result-chars", "10"], {}, "at least 4000"],
     [
       ["call", "list_workflows"],
-      { N8N_URL: "localhost:5678", N8N_API_KEY: "k" },
-      "not an http address: 'localhost:5678'"
+      { N8N_URL: "ftp://n8n", N8N_API_KEY: "k" },
+      "not an http address: 'ftp://n8n'"
     ]
   ] as const
 
