@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 export const root = fileURLToPath(new URL("../../", import.meta.url))
 
 /** Folder of the build: beside `dist` until it is whole, so that what runs from `dist` misses no file. */
-export const dist = resolve(root, process.env["DIST"] ?? "dist")
+export const dist = resolve(root, process.env["N8N_MCP_DIST"] ?? "dist")
 
 interface Metadata {
   readonly name: string

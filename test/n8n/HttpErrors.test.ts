@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
@@ -56,8 +57,11 @@ describe("an error's envelope", () => {
   it.live("for a port that fetch refuses is not retried, and says so", () =>
     Effect.gen(function*() {
       const error = yield* N8nClient.N8nClient.use((n8n) => Effect.flip(n8n.listExecutions({ limit: 1 }))).pipe(
-        Effect.provide(N8nClient.layer({ url: new URL("http://127.0.0.1:22"), apiKey: Redacted.make("key") })),
-        Effect.provide(FetchHttpClient.layer),
+        Effect.provide(
+          N8nClient.layer({ url: new URL("http://127.0.0.1:22"), apiKey: Redacted.make("key") }).pipe(
+            Layer.provide(FetchHttpClient.layer)
+          )
+        ),
         Effect.timeout("500 millis")
       )
       assert.match(Envelope.fromError(error).hint ?? "", /^Node's fetch refuses this port/)

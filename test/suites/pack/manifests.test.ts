@@ -110,6 +110,9 @@ describe("the Claude Code plugin", () => {
 })
 
 describe("pnpm package", () => {
+  it("leaves the program of the last build in place until it has another", () =>
+    assert.isAtMost(Number(/^absent: (\d+)$/m.exec(readFileSync(printed, "utf8"))?.[1]), 1))
+
   it("prints a line for each artefact", () => {
     const lines = readFileSync(printed, "utf8").split("\n").filter((line) => line.startsWith("dist/"))
     assert.deepStrictEqual(lines.map((line) => line.replace(/ {2}[\d.]+ [kM]B$/, "")), [
