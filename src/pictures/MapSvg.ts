@@ -46,17 +46,18 @@ const drawnIds = ({ edges, workflows }: WorkflowMap): ReadonlySet<string> =>
 const summary = ({ broken, contracts, cycles, edges, orphans, workflows }: WorkflowMap) => {
   const count = (kind: Edge["kind"]) => edges.filter((edge) => edge.kind === kind).length
   const current = [...workflows.values()].filter(({ isArchived }) => !isArchived).length
-  const links = [
-    counted(count("calls"), "call"),
-    counted(count("tool"), "tool"),
-    counted(count("http"), "HTTP call"),
-    `${count("error")} with an error workflow`,
-    `${broken.length} broken`,
-    counted(contracts.length, "mismatch"),
-    `${orphans.length} unused`,
-    counted(cycles.length, "cycle")
+  const links: ReadonlyArray<readonly [number, string]> = [
+    [count("calls"), counted(count("calls"), "call")],
+    [count("tool"), counted(count("tool"), "tool")],
+    [count("http"), counted(count("http"), "HTTP call")],
+    [count("error"), `${count("error")} with an error workflow`],
+    [broken.length, `${broken.length} broken`],
+    [contracts.length, counted(contracts.length, "mismatch")],
+    [orphans.length, `${orphans.length} unused`],
+    [cycles.length, counted(cycles.length, "cycle")]
   ]
-  return { title: counted(current, "workflow"), subtitle: links.join(" · ") }
+  const words = links.flatMap(([number, words]) => number === 0 ? [] : [words])
+  return { title: counted(current, "workflow"), subtitle: words.join(" · ") || "No links between them" }
 }
 
 /** Names and faults of workflows, and links, in safe text. */
@@ -242,22 +243,31 @@ const drawEdge = (edge: Edge, from: geometry.Box, to: geometry.Box, words: Words
   return { bounds, svg }
 }
 
-const drawLegend = (at: geometry.Point) => {
-  const y = at.y - 4
-  const line = (classes: string) => (x: number) => `<path class="edge ${classes}" d="M${n(x)} ${n(y)}h36"/>`
-  const sign = (status: Status) => (x: number) => `<g class="s-${status}">${markAt(status, x + 26, y)}</g>`
-  return legend([
-    ...Object.entries(kinds).map(([kind, { words }]) => [line(`k-${kind}`), words] as const),
-    [line("k-broken"), "broken"],
-    [(x) => `<circle class="dot k-error" cx="${n(x + 28)}" cy="${n(y)}" r="4"/>`, "has a common error workflow"],
+/** Legend of what is drawn. */
+const legendOf = (body: string, most: number) => {
+  const line = (classes: string) => (x: number, y: number) => `<path class="edge ${classes}" d="M${n(x)} ${n(y)}h36"/>`
+  const sign = (status: Status) => (x: number, y: number) => `<g class="s-${status}">${markAt(status, x + 26, y)}</g>`
+  const entries: ReadonlyArray<readonly [classes: string, ...Parameters<typeof legend>[0][number]]> = [
+    ...Object.entries(kinds).map(([kind, { words }]) => [`edge k-${kind}`, line(`k-${kind}`), words] as const),
+    ["k-broken", line("k-broken"), "broken"],
     [
-      (x) => `<g class="off"><rect class="box" x="${n(x)}" y="${n(y - 9)}" width="36" height="18" rx="4"/></g>`,
+      "dot k-error",
+      (x, y) => `<circle class="dot k-error" cx="${n(x + 28)}" cy="${n(y)}" r="4"/>`,
+      "has a common error workflow"
+    ],
+    [
+      "off",
+      (x, y) => `<g class="off"><rect class="box" x="${n(x)}" y="${n(y - 9)}" width="36" height="18" rx="4"/></g>`,
       "unpublished"
     ],
-    [sign("error"), "has failing links"],
-    [sign("renamed"), "in a cycle"],
-    [sign("warning"), "unused, or inputs do not fit"]
-  ], { ...at, room: 36 })
+    ["s-error", sign("error"), "has failing links"],
+    ["s-renamed", sign("renamed"), "in a cycle"],
+    ["s-warning", sign("warning"), "unused, or inputs do not fit"]
+  ]
+  const classes = new Set([...body.matchAll(/ class="([^"]*)"/g)].map(([, names = ""]) => names))
+  const has = (wanted: string) =>
+    [...classes].some((names) => wanted.split(" ").every((name) => names.split(" ").includes(name)))
+  return legend(entries.flatMap(([wanted, ...entry]) => has(wanted) ? [entry] : []), { room: 36, most })
 }
 
 /** SVG of a map; `data-node` is a workflow's id. It loads nothing and contains no script. */
@@ -288,19 +298,23 @@ export const render = (
     [{ x: 0, y: 0, width: 0, height: 0 }, ...ids.map(boxOf), ...frames, ...drawn.map(({ bounds }) => bounds)]
       .flatMap(({ height, width, x, y }) => [{ x, y }, { x: x + width, y: y + height }])
   )
-  const key = drawLegend({ x: all.x, y: all.y - 44 })
+  const body = [
+    ...frames.map(drawFrame),
+    ...drawn.map(({ svg }) => svg),
+    ...ids.map((id) =>
+      drawWorkflow(map, words, id, { place: placeOf(id), marks: marks.get(id) ?? [], users: usersOf(id) })
+    )
+  ]
+  const key = legendOf(body.join(""), Math.max(all.width, 320))
+  const above = key.svg === "" ? 0 : key.height + 44
   return sheet({
     ...summary(map),
     style,
     isBare,
-    bounds: { x: all.x, y: all.y - 60, width: Math.max(all.width, key.width), height: all.height + 60 },
+    bounds: { x: all.x, y: all.y - above, width: Math.max(all.width, key.width), height: all.height + above },
     body: [
-      key.svg,
-      ...frames.map(drawFrame),
-      ...drawn.map(({ svg }) => svg),
-      ...ids.map((id) =>
-        drawWorkflow(map, words, id, { place: placeOf(id), marks: marks.get(id) ?? [], users: usersOf(id) })
-      )
+      key.svg === "" ? "" : `<g class="key" transform="translate(${n(all.x)} ${n(all.y - above + 12)})">${key.svg}</g>`,
+      ...body
     ]
   })
 }

@@ -6,6 +6,8 @@ import type { Node, Picture, Section } from "./Picture.ts"
 import * as Svg from "./Svg.ts"
 
 export interface Shown extends Pick<Picture, "title" | "subtitle" | "focus" | "sections"> {
+  /** Ids of the nodes that the page shows closely when it opens. */
+  readonly near?: ReadonlyArray<string>
   readonly nodes: ReadonlyArray<
     Pick<Node, "id" | "name" | "label" | "status" | "statusText" | "formerName" | "sections">
   >
@@ -21,16 +23,39 @@ const cut = (sections: ReadonlyArray<Section>, most: number): ReadonlyArray<Sect
       : { ...section, text: `${section.text.slice(0, most).toWellFormed()}…` }
   )
 
-const toShown = ({ focus, nodes, sections, subtitle, title }: Picture, most: number): Shown =>
-  defined({
+/** Statuses that open the list of nodes, in this order; an execution is listed as it ran. */
+const first: ReadonlyArray<Node["status"]> = [
+  "error",
+  "added",
+  "removed",
+  "changed",
+  "renamed",
+  "warning",
+  "incomplete"
+]
+
+const rank = ({ formerPlace, status }: Node) => {
+  const at = first.indexOf(status)
+  return at >= 0 ? at : formerPlace === undefined ? first.length + 1 : first.length
+}
+
+const toShown = ({ focus, links, nodes, overlay, sections, subtitle, title }: Picture, most: number): Shown => {
+  const ordered = overlay === "Execution" ? nodes : nodes.toSorted((a, b) => rank(a) - rank(b))
+  const changed = overlay === "Difference" ? ordered.filter((node) => rank(node) < first.length) : []
+  const near = changed.length > 0
+    ? changed.map(({ id }) => id)
+    : links.flatMap(({ from, status, to }) => status === "added" || status === "removed" ? [from, to] : [])
+  return defined({
     title,
     subtitle,
-    focus,
+    focus: focus ?? changed[0]?.id,
+    near: near.length === 0 ? undefined : near,
     sections: cut(sections, most),
-    nodes: nodes.map(({ formerName, id, label, name, sections, status, statusText }) =>
+    nodes: ordered.map(({ formerName, id, label, name, sections, status, statusText }) =>
       defined({ id, name, label, status, statusText, formerName, sections: cut(sections, most) })
     )
   })
+}
 
 const room = 2_000_000
 

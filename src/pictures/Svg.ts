@@ -188,12 +188,15 @@ const countOf = ({ link: { items, output }, path: { label } }: Drawn): ReadonlyA
     ? []
     : [{ x: label.x, y: label.y - 6, line: counted(items, "item"), size: countSize }]
 
-const linkPath = (places: ReadonlyMap<string, Placed>) => (link: Link): ReadonlyArray<Drawn> => {
+const linkPath = (places: ReadonlyMap<string, Placed>, obstacles: ReadonlyArray<geometry.Box>) =>
+(
+  link: Link
+): ReadonlyArray<Drawn> => {
   const [from, to] = [places.get(link.from), places.get(link.to)]
   if (from === undefined || to === undefined) return []
   const end = geometry.inputAt(to.node, to.box, link.input)
   const start = geometry.outputAt(from.node, from.box, link.output)
-  return [{ link, end, path: geometry.path(start, end, link.output.type) }]
+  return [{ link, end, path: geometry.path(start, end, link.output.type, obstacles) }]
 }
 
 const legendOf = (picture: Picture) =>
@@ -201,10 +204,10 @@ const legendOf = (picture: Picture) =>
     (Object.keys(signs) as ReadonlyArray<Status>).filter((status) =>
       picture.nodes.some((node) => node.status === status)
     ).map((status) => [
-      (x) => `<g class="s-${status}">${markAt(status, x + 10, -4)}</g>`,
+      (x, y) => `<g class="s-${status}">${markAt(status, x + 10, y)}</g>`,
       picture.overlay === "Problems" && status === "error" ? "error" : statusWords[status] ?? status
     ]),
-    { x: 0, y: 0, room: 18 }
+    { room: 18 }
   )
 
 /** Options of the drawing. */
@@ -222,15 +225,12 @@ export const render = (picture: Picture, { isBare = false }: Options = {}): stri
     return { node, box, room, lines: linesOf(node, box, room) }
   })
   const places = new Map(placed.map((each) => [each.node.id, each]))
-  const drawn = picture.links.flatMap(linkPath(places))
-  const counts = drawn.flatMap(countOf)
-  const portLabels = labels.portLabels(
-    placed,
-    [
-      ...counts,
-      ...placed.flatMap(({ box, lines }) => lines.map((line) => ({ ...line, x: box.x + line.x, y: box.y + line.y })))
-    ].map(labels.boxAround)
+  const texts = placed.flatMap(({ box, lines }) =>
+    lines.map((line) => labels.boxAround({ ...line, x: box.x + line.x, y: box.y + line.y }))
   )
+  const drawn = picture.links.flatMap(linkPath(places, [...texts, ...placed.map(({ box }) => box)]))
+  const counts = drawn.flatMap(countOf)
+  const portLabels = labels.portLabels(placed, [...counts.map(labels.boxAround), ...texts])
   const bounds = geometry.around([
     ...placed.flatMap(({ box, node, room }) => {
       const aside = Math.max(0, (room - box.width) / 2)

@@ -1,5 +1,6 @@
 /** Details of a node for readers: redacted text of bounded length. */
 import { type Obj, str } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
@@ -23,29 +24,46 @@ export interface Show {
   readonly text: (text: string) => string
   /** Value as indented JSON; strings unchanged. */
   readonly value: (value: unknown) => string
+  /** Sections of a value: its texts of several lines, such as code, as they are, and the rest as JSON. */
+  readonly sections: (title: string, value: unknown, outer?: string) => ReadonlyArray<Section>
 }
 
-const most = 6_000
+const [most, mostTexts] = [6_000, 20]
 
 const shortened = (text: string): string =>
   text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…\n(${text.length - most} more characters)`
 
+const section = (title: string, text: string): ReadonlyArray<Section> => text === "" ? [] : [{ title, text }]
+
+const isEmpty = (value: unknown) => value === undefined || value === null || JSON.stringify(value) === "{}"
+
+/** Leaves out the notes to readers of n8n's forms, which n8n stores as empty texts. */
+const withoutNotices = (key: string, value: unknown) => value === "" && /notice$/i.test(key) ? undefined : value
+
 export const show = (showsSecrets: boolean): Show => {
   const text = (value: string) => Visible.text(showsSecrets ? value : Redact.redactText(value))
+  const safe = (value: unknown) => Visible.json(showsSecrets ? value : Redact.redact(value))
+  const print = (value: unknown) =>
+    shortened(typeof value === "string" ? value : JSON.stringify(value, withoutNotices, 2) ?? "")
   return {
     showsSecrets,
     text: (value) => shortened(text(value)),
     line: (value) => text(value.slice(0, most)).replace(/\s+/g, " ").trim(),
-    value: (value) => {
-      const clean = Visible.json(showsSecrets ? value : Redact.redact(value))
-      return shortened(typeof clean === "string" ? clean : JSON.stringify(clean, undefined, 2) ?? "")
+    value: (value) => print(safe(value)),
+    sections: (title, value, outer = "") => {
+      const all = safe(value)
+      const texts = JsonPath.strings(all).filter(([, text]) => text.includes("\n"))
+        .slice(0, mostTexts)
+      // From the last, so that the elements of a list before it keep their places.
+      const rest = texts.reduceRight((json: unknown, [path]) => JsonPath.modify(json, path, () => undefined), all)
+      const json = isEmpty(rest) ? "" : print(rest)
+      return [
+        ...section(title, json === "{}" ? "" : json),
+        ...texts.flatMap(([path, text]) => section(JsonPath.print(path, outer), shortened(text)))
+      ]
     }
   }
 }
-
-const section = (title: string, text: string): ReadonlyArray<Section> => text === "" ? [] : [{ title, text }]
-
-const isEmpty = (value: unknown) => value === undefined || value === null || JSON.stringify(value) === "{}"
 
 export const ofNode = (node: Obj, show: Show): ReadonlyArray<Section> => {
   const credentials = References.ofNode({ credentials: node["credentials"] }).map(({ name, type }) =>
@@ -53,7 +71,7 @@ export const ofNode = (node: Obj, show: Show): ReadonlyArray<Section> => {
   )
   return [
     ...section("Notes", show.text(str(node["notes"]) ?? "")),
-    ...section("Parameters", isEmpty(node["parameters"]) ? "" : show.value(node["parameters"])),
+    ...show.sections("Parameters", node["parameters"]),
     ...section("Credentials", show.text(credentials.join("\n"))),
     ...section("On error", show.line(str(node["onError"]) ?? ""))
   ]
@@ -94,27 +112,31 @@ export const ofRun = (node: Obj, execution: Execution.Execution, show: Show): Re
   ]
 }
 
-const prefixed = (sign: string, value: unknown, show: Show) =>
-  value === undefined ? [] : show.value(value).split("\n").map((line) => `${sign} ${line}`)
+const prefixed = (sign: string, text: string) => text.split("\n").map((line) => `${sign} ${line}`).join("\n")
 
-const fieldSection = ({ after, before, diff, path }: WorkflowDiff.FieldView, show: Show): Section => ({
-  title: show.line(path),
-  text: diff === undefined
-    ? [...prefixed("-", before, show), ...prefixed("+", after, show)].join("\n")
-    : show.text(diff),
-  isDiff: true
-})
+const fieldSections = ({ after, before, diff, path }: WorkflowDiff.FieldView, show: Show): ReadonlyArray<Section> => {
+  const title = show.line(path)
+  const sides = [["-", before], ["+", after]] as const
+  const isPart = typeof (before ?? after) === "object" && (before === undefined || after === undefined)
+  if (diff === undefined && isPart) {
+    return sides.flatMap(([sign, value]) =>
+      show.sections(title, value, title).map((part) => ({ ...part, text: prefixed(sign, part.text), isDiff: true }))
+    )
+  }
+  const texts = sides.flatMap(([sign, value]) => value === undefined ? [] : [prefixed(sign, show.value(value))])
+  return [{ title, text: diff === undefined ? texts.join("\n") : show.text(diff), isDiff: true }]
+}
 
 /** Changes of a node; added, removed and unchanged nodes are described in full. */
 export const ofChange = (node: Obj, view: WorkflowDiff.NodeView | undefined, show: Show): ReadonlyArray<Section> => [
   ...(view?.formerName === undefined ? [] : section("Former name", show.line(view.formerName))),
-  ...(view?.fields ?? []).map((field) => fieldSection(field, show)),
+  ...(view?.fields ?? []).flatMap((field) => fieldSections(field, show)),
   ...(view?.fields === undefined ? ofNode(node, show) : [])
 ]
 
 export const ofWhole = ({ connections, name, other = [], settings = [] }: WorkflowDiff.View, show: Show) => [
-  ...(name === undefined ? [] : [fieldSection({ path: "Name", ...name }, show)]),
-  ...[...settings, ...other].map((field) => fieldSection(field, show)),
+  ...(name === undefined ? [] : fieldSections({ path: "Name", ...name }, show)),
+  ...[...settings, ...other].flatMap((field) => fieldSections(field, show)),
   ...(connections.added.length + connections.removed.length === 0 ? [] : [{
     title: "Connections",
     text: show.text(

@@ -98,6 +98,8 @@ const curve = (from: Point, c1: Point, c2: Point, to: Point): Path => {
   }
 }
 
+const upright = (x: number, top: number, bottom: number): Box => ({ x: x - 3, y: top, width: 6, height: bottom - top })
+
 const corner = 16
 
 const rounded = (points: ReadonlyArray<Point>): string =>
@@ -115,8 +117,16 @@ const rounded = (points: ReadonlyArray<Point>): string =>
 
 const [down, aside] = [130, 40]
 
-/** Path from an output to an input: a curve, or a line below the nodes for a backward link. */
-export const path = (from: Point, to: Point, type: string): Path => {
+/** First of some lines, as boxes, that crosses no obstacle; the first of all if each does. */
+const free = (count: number, step: number, boxAt: (by: number) => Box, obstacles: ReadonlyArray<Box>): number => {
+  for (let by = 0; by < count * step; by += step) {
+    if (!obstacles.some((each) => overlap(boxAt(by), each, 0))) return by
+  }
+  return 0
+}
+
+/** Path from an output to an input: a curve, or a line below the nodes, beside `obstacles`, for a backward link. */
+export const path = (from: Point, to: Point, type: string, obstacles: ReadonlyArray<Box> = []): Path => {
   if (type !== "main") {
     const [up, drop] = [reach(from.y - to.y), reach(from.y - to.y)]
     return curve(from, { x: from.x, y: from.y - up }, { x: to.x, y: to.y + drop }, to)
@@ -125,15 +135,12 @@ export const path = (from: Point, to: Point, type: string): Path => {
     const far = reach(to.x - from.x)
     return curve(from, { x: from.x + far, y: from.y }, { x: to.x - far, y: to.y }, to)
   }
-  const y = Math.max(from.y, to.y) + down
-  const points = [
-    from,
-    { x: from.x + aside, y: from.y },
-    { x: from.x + aside, y },
-    { x: to.x - aside, y },
-    { x: to.x - aside, y: to.y },
-    to
-  ]
+  const width = from.x - to.x
+  const lowest = Math.max(from.y, to.y) + down
+  const y = lowest + free(16, 20, (by) => ({ x: to.x, y: lowest + by - 4, width, height: 8 }), obstacles)
+  const right = from.x + aside + free(5, 12, (by) => upright(from.x + aside + by, from.y, y), obstacles)
+  const left = to.x - aside - free(5, 12, (by) => upright(to.x - aside - by, to.y, y), obstacles)
+  const points = [from, { x: right, y: from.y }, { x: right, y }, { x: left, y }, { x: left, y: to.y }, to]
   return { d: rounded(points), label: { x: (from.x + to.x) / 2, y }, bounds: around(points) }
 }
 

@@ -14,10 +14,26 @@ interface Line {
 const [textSize, padding] = [14, 14]
 const headingSizes = [20, 18, 16]
 
-/** Text of a line of Markdown, without the marks of headings, emphasis and links. */
+/** Marks around emphasized text, without a width; text of a note has none of its own. */
+const [begin, end] = ["\uE000", "\uE001"]
+
+/** Text of a line of Markdown, without the marks of headings and links, and with marks of its own for emphasis. */
 const plain = (line: string) =>
-  line.replace(/^#{1,6}\s+/, "").replace(/^(\s*)[-*+]\s+/, "$1• ").replace(/\*\*|__|`/g, "")
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").trimEnd()
+  line.replace(/[\uE000\uE001]/g, "").replace(/^#{1,6}\s+/, "").replace(/^(\s*)[-*+]\s+/, "$1• ")
+    .replace(/\*\*|__|`/g, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/(?<![\p{L}\p{N}_*])([_*])(?=\S)([^_*]*[^_*\s])\1(?![\p{L}\p{N}_*])/gu, `${begin}$2${end}`).trimEnd()
+
+/** Line as SVG, with its emphasized parts in italics; emphasis that a line break divides goes on. */
+const emphasized = (line: string, goesOn: boolean) =>
+  `${goesOn ? begin : ""}${line}`.split(begin).map((part, index) => {
+    const [inner = "", after] = index === 0 ? ["", part] : part.split(end)
+    return (inner === "" ? "" : `<tspan font-style="italic">${xml(inner)}</tspan>`) + xml(after ?? "")
+  }).join("")
+
+const isOpen = (lines: ReadonlyArray<Line>) => {
+  const text = lines.map(({ line }) => line).join("")
+  return text.lastIndexOf(begin) > text.lastIndexOf(end)
+}
 
 /** Lines that fit into a note. As in Markdown, any number of blank lines is one small gap. */
 const linesOf = ({ height, text, width }: Note): { readonly lines: ReadonlyArray<Line>; readonly isCut: boolean } => {
@@ -51,10 +67,10 @@ export const drawNote = (note: Note): string => {
     `<g>${isCut ? titled(note.text) : ""}<rect class="note${note.colour}" x="${n(note.x)}" y="${n(note.y)}" width="${
       n(note.width)
     }" height="${n(note.height)}" rx="6"/>`,
-    ...lines.map(({ isHeading, line, size, y }) =>
+    ...lines.map(({ isHeading, line, size, y }, index) =>
       `<text x="${n(note.x + padding)}" y="${n(note.y + y)}" font-size="${size}"${
         isHeading ? ` font-weight="600"` : ""
-      }>${xml(line)}</text>`
+      }>${emphasized(line, isOpen(lines.slice(0, index)))}</text>`
     ),
     "</g>"
   ].join("")

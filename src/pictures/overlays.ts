@@ -147,12 +147,16 @@ const ofDifference = (
   const ofNodes = diff.nodes.filter(({ name }) => !notes.has(name))
   const count = (changes: ReadonlyArray<WorkflowDiff.NodeDiff>, what: string) =>
     changes.length === 0 ? [] : [`${changes.length} ${what}`]
-  const links = view.connections.added.length + view.connections.removed.length
+  const connections = (links: ReadonlyArray<string>, what: string) =>
+    links.length === 0
+      ? []
+      : [`${counted(links.length, "connection")} ${what}${links.length === 1 ? `: ${links.join("")}` : ""}`]
   const parts = [
     ...(["added", "removed", "changed", "renamed"] as const).flatMap((change) =>
       count(ofNodes.filter((node) => node.change === change), change)
     ),
-    ...(links === 0 ? [] : [counted(links, "connection")]),
+    ...connections(view.connections.added, "added"),
+    ...connections(view.connections.removed, "removed"),
     ...count(ofNodes.filter(({ change, position }) => position !== undefined && change !== "added"), "moved"),
     ...(diff.nodes.length === ofNodes.length ? [] : [counted(diff.nodes.length - ofNodes.length, "note")])
   ]

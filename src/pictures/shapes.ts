@@ -16,7 +16,9 @@ export const titled = (content: string) => `<title>${xml(content)}</title>`
 
 export const glyphAt = ({ d, hue, initials }: Glyph, x: number, y: number, scale: number) =>
   d === undefined
-    ? text(x, y + 8, initials ?? "", `mid initials h-${hue}`)
+    ? `<text x="${n(x)}" y="${n(y + 5 * scale)}" font-size="${n(14 * scale)}" class="mid initials h-${hue}">${
+      xml(initials ?? "")
+    }</text>`
     : `<path class="glyph h-${hue}" transform="translate(${n(x - 12 * scale)} ${
       n(y - 12 * scale)
     }) scale(${scale})" d="${d}"/>`
@@ -36,25 +38,28 @@ export const arrow = (d: string, tip: geometry.Point, classes: string, title = "
   `<path class="edge${classes}" d="${d}"${title === "" ? "/>" : `>${titled(title)}</path>`}` +
   `<path class="tip${classes}" d="M${n(tip.x)} ${n(tip.y)}l-10 -6v12z"/>`
 
-/** Legend in one line: signs of a width, each with its words. */
+/** Legend in lines of at most a width: signs of the width `room`, each with its words. */
 export const legend = (
-  entries: ReadonlyArray<readonly [draw: (x: number) => string, words: string]>,
-  { room, x, y }: geometry.Point & { readonly room: number }
-): { readonly svg: string; readonly width: number } => {
-  let at = x
+  entries: ReadonlyArray<readonly [draw: (x: number, y: number) => string, words: string]>,
+  { most = Infinity, room }: { readonly room: number; readonly most?: number }
+): { readonly svg: string; readonly width: number; readonly height: number } => {
+  let [x, y, width] = [0, 0, 0]
   const svg = entries.map(([draw, words]) => {
-    const entry = draw(at) + text(at + room + 8, y, words, "small")
-    at += room + 26 + textWidth(words, 12)
+    const wide = room + 26 + textWidth(words, 12)
+    if (x > 0 && x + wide > most) [x, y] = [0, y + 24]
+    const entry = draw(x, y - 4) + text(x + room + 8, y, words, "small")
+    x += wide
+    width = Math.max(width, x)
     return entry
   })
-  return { svg: svg.join(""), width: at - x }
+  return { svg: svg.join(""), width, height: y }
 }
 
 const [margin, headerHeight, titleSize, titleHeight] = [48, 76, 20, 26]
 
 /** SVG document around drawings, with a title, a subtitle and a legend unless it is bare. */
 export const sheet = (
-  { body, bounds, isBare, key = { svg: "", width: 0 }, style, subtitle, title }: {
+  { body, bounds, isBare, key = { svg: "", width: 0, height: 0 }, style, subtitle, title }: {
     readonly title: string
     readonly subtitle: string
     readonly style: string

@@ -9,7 +9,9 @@ const full = /^[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p
 
 /** Approximate width of a character in em, slightly more than in most fonts. */
 const widthOf = (grapheme: string): number =>
-  full.test(grapheme) ?
+  /^[\uE000\uE001]/.test(grapheme) ? // Marks of emphasis.
+    0 :
+    full.test(grapheme) ?
     1 :
     /^[ijl.,:;'|!]/.test(grapheme) ?
     0.3 :

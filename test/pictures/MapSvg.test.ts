@@ -77,7 +77,25 @@ describe("MapSvg", () => {
     const svg = MapSvg.render(mapOf([workflow("errors", [node("E", "errorTrigger")]), ...users]))
     assert.include(svg, "error workflow of 60")
     assert.strictEqual(svg.split("<title>error workflow: errors</title>").length - 1, 60)
-    assert.strictEqual(svg.split(`class="edge k-error`).length - 1, 1)
+    // Neither drawn nor in the legend.
+    assert.notInclude(svg, `class="edge k-error`)
+    assert.include(svg, "has a common error workflow")
+  })
+
+  it("explains only what is drawn, within the width of the map, and leaves zeros out", () => {
+    const legendOf = (svg: string) => /<g class="key".*/.exec(svg)?.[0] ?? ""
+    const map = mapOf([workflow("a", [company.call("C", "b")]), workflow("b", [company.start()])])
+    const svg = MapSvg.render(map)
+    assert.strictEqual(MapSvg.shown(map, false).subtitle, "1 call")
+    assert.include(legendOf(svg), ">calls<")
+    assert.notInclude(legendOf(svg), ">broken<")
+    const all = MapSvg.render(mapOf(company.workflows.filter(({ id }) => ["daily", "old"].includes(id))), {
+      isBare: true
+    })
+    const rows = new Set([...legendOf(all).matchAll(/<text x="[^"]*" y="([^"]*)"/g)].map(([, y]) => y))
+    assert.isAbove(rows.size, 1)
+    const [, , width = NaN] = /viewBox="([^"]*)"/.exec(all)?.[1]?.split(" ").map(Number) ?? []
+    assert.isBelow(width, 700)
   })
 
   it("escapes hostile names, and tells the page what every workflow is", () => {

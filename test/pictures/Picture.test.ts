@@ -29,7 +29,9 @@ describe("Picture", () => {
         ["Chat model", "sub"],
         ["Ticket memory", "sub"],
         ["Look up order", "sub"],
-        ["Hand to support", "action"]
+        ["Hand to support", "action"],
+        ["Workflow failed", "trigger"],
+        ["Tell support", "action"]
       ])
       assert.deepStrictEqual(
         nodeIn(picture, "Triage agent").inputs.map(({ name, required, type }) => [type, name, required]),
@@ -91,7 +93,10 @@ describe("Picture", () => {
       const picture = yield* Pictures.make(workflows.mended, {
         overlay: { _tag: "Difference", before: workflows.orders }
       })
-      assert.strictEqual(picture.subtitle, "2 added · 1 removed · 1 renamed · 8 connections · 3 moved")
+      assert.strictEqual(
+        picture.subtitle,
+        "2 added · 1 removed · 1 renamed · 5 connections added · 3 connections removed · 3 moved"
+      )
       assert.deepStrictEqual(
         picture.nodes.flatMap(({ formerName, name, status }) =>
           status === undefined ? [] : [`${status} ${name}${formerName === undefined ? "" : `, was ${formerName}`}`]
@@ -112,6 +117,29 @@ describe("Picture", () => {
       assert.deepStrictEqual(sections.map(({ title }) => title), ["Former name", "parameters.jsCode"])
       assert.match(sections[1]?.text ?? "", /^-if \(\$json\.card === null\)/m)
     }).pipe(Effect.provide(workflows.world)))
+
+  it("shows code as code and leaves out empty notices, for added nodes too", () => {
+    const jsCode = "const a = \"x\"\nreturn a"
+    const code = {
+      name: "Total",
+      type: "n8n-nodes-base.code",
+      parameters: { mode: "x", notice: "", list: ["a", jsCode, "b"], jsCode }
+    }
+    const after = { name: "A", nodes: [code], connections: {} }
+    const sections = Picture.make(after).nodes[0]?.sections.map(({ text, title }) => [title, text])
+    assert.deepStrictEqual(sections, [
+      ["Parameters", JSON.stringify({ mode: "x", list: ["a", "b"] }, undefined, 2)],
+      ["list[1]", jsCode],
+      ["jsCode", jsCode]
+    ])
+    const before = { ...after, nodes: [] }
+    const added = Picture.make(after, { overlay: { _tag: "Difference", before } }).nodes[0]?.sections ?? []
+    assert.deepInclude(added, {
+      title: "parameters.jsCode",
+      text: "+ const a = \"x\"\n+ return a",
+      isDiff: true
+    })
+  })
 
   it("distinguishes a removed node from one that got its name", () => {
     const of = (id: string, name: string, x: number) => node(name, "noOp", 1, {}, { id, position: [x, 0] })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Obj } from "../../src/base/Json.ts"
+import * as Layout from "../../src/pictures/Layout.ts"
 import * as MapSvg from "../../src/pictures/MapSvg.ts"
 import * as Picture from "../../src/pictures/Picture.ts"
 import * as Pictures from "../../src/pictures/Pictures.ts"
@@ -133,6 +134,44 @@ describe("a readable picture", () => {
     }
     assert.include(svg, "<g><title># Too much")
     assert.strictEqual(svg.match(/<g><title>/g)?.length, 1)
+  })
+
+  it("shows emphasis in notes in italics, across lines, and names with underlines as they are", () => {
+    const svg = Svg.render(Picture.make({
+      name: "A",
+      nodes: [{
+        name: "Note",
+        type: "n8n-nodes-base.stickyNote",
+        position: [0, 0],
+        parameters: {
+          content:
+            "the _vector store_ and *this* of snake_case_name, 2 * 3 * 4\n_a rather long emphasis that goes on over lines_ end"
+        }
+      }],
+      connections: {}
+    }))
+    const italics = [...svg.matchAll(/<tspan font-style="italic">([^<]*)</g)].map(([, text]) => text)
+    assert.deepStrictEqual(italics.slice(0, 2), ["vector store", "this"])
+    assert.strictEqual(italics.slice(2).join(" "), "a rather long emphasis that goes on over lines")
+    assert.isAbove(italics.length, 3)
+    assert.include(svg, "snake_case_name")
+    assert.notMatch(svg, /[\uE000\uE001]|_vector/)
+  })
+
+  it("leads links back beside names where there is room", () => {
+    const svg = Svg.render(Layout.place(Picture.make({
+      name: "A",
+      nodes: ["Start", "A name as long as possible", "Another name of some length", "End"].map((name, index) => ({
+        name,
+        type: "n8n-nodes-base.noOp",
+        position: [index * 224, index === 1 ? 64 : 0]
+      })),
+      connections: { End: { main: [[{ node: "Start", type: "main", index: 0 }]] } }
+    })))
+    const [, d = ""] = /class="edge" d="([^"]*)"/.exec(svg) ?? []
+    const y = Math.max(...[...d.matchAll(/[\d.-]+ ([\d.-]+)/g)].map(([, y]) => Number(y)))
+    // Below the two lines of the name of the lower node.
+    assert.isAbove(y, 64 + 96 + 42)
   })
 
   it("wraps a long title, and moves the drawing down", () => {

@@ -67,15 +67,63 @@ const zoom = (factor: number, at?: { readonly x: number; readonly y: number }) =
 
 const move = (x: number, y: number) => look({ ...view, x: view.x + x, y: view.y + y })
 
-const centre = (id: string) => {
+const scaleOf = ({ height, width }: typeof view) => Math.min(stage.clientWidth / width, stage.clientHeight / height)
+
+/** Box of a node on the canvas, with its name. */
+const boxOf = (id: string) => {
   const box = inPicture(id)?.getBoundingClientRect()
-  const middle = box && onCanvas(box.x + box.width / 2, box.y + box.height / 2)
-  if (box === undefined || middle === undefined) return
-  const scale = Math.min(stage.clientWidth / view.width, stage.clientHeight / view.height)
-  const [width, height] = scale < leastScale
-    ? [stage.clientWidth / 0.7, stage.clientHeight / 0.7]
-    : [view.width, view.height]
-  look({ x: middle.x - width / 2, y: middle.y - height / 2, width, height })
+  const [start, end] = [box && onCanvas(box.left, box.top), box && onCanvas(box.right, box.bottom)]
+  return start && end && { x: start.x, y: start.y, width: end.x - start.x, height: end.y - start.y }
+}
+
+const around = (x: number, y: number, scale: number) => {
+  const [width, height] = [stage.clientWidth / scale, stage.clientHeight / scale]
+  look({ x: x - width / 2, y: y - height / 2, width, height })
+}
+
+const [readable, leastOnNarrow] = [0.7, 0.55]
+
+const centre = (id: string) => {
+  const box = boxOf(id)
+  if (box === undefined) return
+  const scale = scaleOf(view)
+  around(box.x + box.width / 2, box.y + box.height / 2, scale < leastScale ? readable : scale)
+}
+
+/** Room around nodes that are shown closely, in pixels of the canvas. */
+const surroundings = 160
+
+/** The view that a page opens with: all, what is near, or on a narrow screen where the picture begins. */
+const start = ({ focus, near = [] }: Shown) => {
+  look(whole)
+  const boxes = near.flatMap((id) => boxOf(id) ?? [])
+  const [left, top] = [Math.min(...boxes.map(({ x }) => x)), Math.min(...boxes.map(({ y }) => y))]
+  const right = Math.max(...boxes.map(({ width, x }) => x + width))
+  const bottom = Math.max(...boxes.map(({ height, y }) => y + height))
+  const close = {
+    x: left - surroundings,
+    y: top - surroundings,
+    width: right - left + 2 * surroundings,
+    height: bottom - top + 2 * surroundings
+  }
+  const scale = boxes.length === 0 ? 0 : Math.min(1, scaleOf(close))
+  const isNarrow = stage.clientWidth < 500
+  if (scale > Math.max(scaleOf(whole), isNarrow ? leastScale : 0)) {
+    return around(close.x + close.width / 2, close.y + close.height / 2, scale)
+  }
+  if (!isNarrow || scaleOf(whole) >= leastOnNarrow) return
+  const [first] = nodes.flatMap(({ id }) => boxOf(id) ?? []).toSorted((a, b) => a.x - b.x || a.y - b.y)
+  const at = focus === undefined ? undefined : boxOf(focus)
+  if (at !== undefined) around(at.x + at.width / 2, at.y + at.height / 2, readable)
+  else if (first !== undefined) {
+    const half = stage.clientHeight / readable / 2
+    around(
+      first.x - 24 + stage.clientWidth / readable / 2,
+      // Not above the picture.
+      Math.max(first.y + first.height / 2, whole.y + half),
+      readable
+    )
+  }
 }
 
 type Place = { readonly x: number; readonly y: number }
@@ -253,6 +301,9 @@ const show = (shown: Shown, picture?: string) => {
   find()
   look(whole)
   if (shown.focus !== undefined) pick(shown.focus, null)
+  else if (shown.near !== undefined) open(shown.title, [shown.subtitle], shown.sections)
+  // After the details, which take a part of the screen.
+  start(shown)
 }
 
 /** Closes the last thing opened: the search, the list on a narrow screen, or the details. */

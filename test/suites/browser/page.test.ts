@@ -159,7 +159,19 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
         overlay: { _tag: "Difference", before: workflows.orders }
       })
       const { page } = yield* openPicture(picture)
-      assert.isTrue((yield* Effect.promise(() => details(page))).isHidden)
+      // It opens on the change: the first changed node is selected, the changed ones are first and in view.
+      const opened = yield* Effect.promise(() => details(page))
+      assert.deepStrictEqual([opened.isHidden, opened.title], [false, "Has a card?"])
+      assert.deepStrictEqual(
+        yield* Effect.promise(() => page.locator("#list small").allTextContents()),
+        ["added", "added", "removed", "renamed", "moved", "moved"]
+      )
+      const stage = yield* Effect.promise(() => page.locator("#stage").boundingBox())
+      for (const { id, width, x } of yield* Effect.promise(() => boxes(page))) {
+        const { status } = picture.nodes.find((node) => node.id === id) ?? {}
+        if (status === undefined || stage === null) continue
+        assert.isTrue(x >= stage.x && x + width <= stage.x + stage.width && width > 60, `${status} ${x} ${width}`)
+      }
       yield* Effect.promise(() =>
         page.getByRole("button", { name: /^Charge the card, Code, formerly Charge card/ }).click()
       )

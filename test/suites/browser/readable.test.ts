@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Browser, Page as BrowserPage } from "playwright-core"
+import { obj } from "../../../src/base/Json.ts"
 import * as facts from "../../../src/fleet/facts.ts"
 import * as WorkflowMap from "../../../src/fleet/Map.ts"
 import * as MapSvg from "../../../src/pictures/MapSvg.ts"
@@ -136,7 +137,7 @@ layer(world, { timeout: 300_000 })("a readable picture in a browser", (it) => {
     }).pipe(Effect.scoped))
 
   for (const [width, height] of [[390, 800], [768, 1000], [1400, 900]] as const) {
-    it.effect(`fits a screen of ${width} pixels: the whole workflow in view, beside or above the details`, () =>
+    it.effect(`fits a screen of ${width} pixels: the workflow in view, beside or above the details`, () =>
       Effect.gen(function*() {
         const { faults, page } = yield* openPage(yield* problems, { width, height })
         const header = yield* boxOf(page, "header")
@@ -155,6 +156,13 @@ layer(world, { timeout: 300_000 })("a readable picture in a browser", (it) => {
         const [stage, details] = [yield* boxOf(page, "#stage"), yield* boxOf(page, "#details")]
         assert.isAbove(details.height, 200)
         assert.isTrue(stage.x + stage.width <= details.x + 1 || stage.y + stage.height <= details.y + 1)
+        // A narrow screen shows the first error at a size that can be read, and all of it on request.
+        const picked = yield* boxOf(page, ".picked > .box")
+        assert.isTrue(picked.x >= stage.x && picked.x + picked.width <= stage.x + stage.width)
+        if (width === 390) {
+          assert.isAbove(picked.height, 50)
+          yield* Effect.promise(() => page.getByRole("button", { name: "Show all" }).click())
+        }
         const outside = yield* Effect.promise(() =>
           page.locator("#stage [data-node], #stage [class^=note]").evaluateAll(
             (elements, stage) =>
@@ -170,6 +178,42 @@ layer(world, { timeout: 300_000 })("a readable picture in a browser", (it) => {
         assert.deepStrictEqual(faults, [])
       }).pipe(Effect.scoped))
   }
+
+  it.effect("begins a wide workflow at its trigger on a phone, below at most two rows of buttons", () =>
+    Effect.gen(function*() {
+      const opened = [
+        yield* openPage(yield* Pictures.make(workflows.knowledge), { width: 390, height: 800 }),
+        yield* openPage(yield* Pictures.make(workflows.large(3)), { width: 390, height: 800 })
+      ]
+      for (const { faults, page } of opened) {
+        const [stage, trigger] = [yield* boxOf(page, "#stage"), yield* boxOf(page, "[data-node=n0] > .box")]
+        assert.isAbove(trigger.height, 50)
+        assert.isTrue(trigger.x >= stage.x && trigger.x < stage.x + 100 && trigger.y > stage.y, JSON.stringify(trigger))
+        const tops = yield* Effect.promise(() =>
+          page.locator("header button:visible, header input").evaluateAll((all) =>
+            all.map((each) => each.getBoundingClientRect().top)
+          )
+        )
+        assert.isAtMost(new Set(tops).size, 2)
+        assert.deepStrictEqual(faults, [])
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("shows a difference of connections alone: both ends, with what changed beside them", () =>
+    Effect.gen(function*() {
+      const before = workflows.large(25)
+      const after = { ...before, connections: { ...obj(before["connections"]), "Fetch orders 20": { main: [[]] } } }
+      const picture = yield* Pictures.make(after, { overlay: { _tag: "Difference", before } })
+      assert.match(picture.subtitle, /^1 connection removed: Fetch orders 20 → /)
+      const { page } = yield* openPage(picture, { width: 1400 })
+      const ends = picture.links.flatMap(({ from, status, to }) => status === "removed" ? [from, to] : [])
+      assert.strictEqual(ends.length, 2)
+      for (const id of ends) {
+        const [stage, end] = [yield* boxOf(page, "#stage"), yield* boxOf(page, `[data-node=${id}] > .box`)]
+        assert.isTrue(end.x >= stage.x && end.x + end.width <= stage.x + stage.width && end.width > 60)
+      }
+      assert.include(yield* Effect.promise(() => page.locator("#details").innerText()), "- Fetch orders 20 → ")
+    }).pipe(Effect.scoped))
 
   it.effect("has the list as a drawer on a phone, by touch and by keyboard", () =>
     Effect.gen(function*() {

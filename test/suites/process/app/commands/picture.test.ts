@@ -33,7 +33,7 @@ describe("map", () => {
       ], { concurrency: 2 })
       assert.match(all.stdout, /^<svg [^]*Sync orders to CRM[^]*<\/svg>\n$/)
       assert.deepStrictEqual([all.code, all.stderr], [0, ""])
-      assert.match(page.stdout, /^maps\/all\.html: \d+ workflows, \d+ calls?/)
+      assert.match(page.stdout, /^maps\/all\.html: \d+ workflows, \d+ with an error workflow/)
       assert.match(yield* fs.readFileString(`${folder}/maps/all.html`), /^<!doctype html>[^]*Sync orders to CRM/)
       assert.match(one.stdout, /^one\.svg: \d+ workflows?, /)
       assert.deepStrictEqual([unknown.code, wrong.code], [1, 1])
