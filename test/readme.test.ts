@@ -66,13 +66,26 @@ const ruleTable = [
   ...Object.entries(rules).map(([id, [name, help]]) => `| \`${id}\` | ${name} | ${help} |`)
 ].join("\n")
 
+/** Scopes that a key needs; the second list is beside the first. */
+const scopes = (() => {
+  const of = (isWanted: (tool: (typeof tools.all)[number]) => boolean) => (tool: (typeof tools.all)[number]) =>
+    isWanted(tool) ? tool.scopes : []
+  const reading = new Set(tools.standard.flatMap(of(({ annotations }) => annotations.readOnlyHint)))
+  const list = (all: Iterable<string>) => [...new Set(all)].toSorted().map((scope) => `\`${scope}\``).join(", ")
+  return [
+    `- with \`--read-only\`: ${list(reading)}`,
+    `- to write, also: ${list(tools.standard.flatMap(of(() => true)).filter((scope) => !reading.has(scope)))}`
+  ].join("\n")
+})()
+
 /** What the code says, by page and marker. */
 const generated: ReadonlyArray<readonly [page: string, marker: string, content: string]> = [
   ["README.md", "tools", names],
+  ["README.md", "scopes", scopes],
   [`${docs}/tools.md`, "tools", table],
   [`${docs}/options.md`, "options", options],
   [`${docs}/checking.md`, "rules", ruleTable],
-  [`${docs}/versions.md`, "versions", Releases.table]
+  [`${docs}/evidence.md`, "versions", Releases.table]
 ]
 
 const fill = (text: string, marker: string, content: string) => {

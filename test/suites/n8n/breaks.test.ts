@@ -131,7 +131,7 @@ const settings = [
 
 const all: ReadonlyArray<Obj> = [...singleNodes, ...calls, ...settings]
 
-/** Why we name a change that n8n's rules do not: the reasons of `.github/docs/upgrades.md`. */
+/** Why we name a change that n8n's rules do not: the reasons of `.github/docs/evidence.md`. */
 const isAccepted = ({ rule }: Breaks.Break, { parameters, type }: Obj): boolean => {
   const ownText = JSON.stringify(parameters)
   switch (rule) {
