@@ -7,7 +7,6 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
-import { readdirSync, readFileSync } from "node:fs"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Help from "../../../src/app/commands/help.ts"
 import { commandLine } from "../../../src/app/commands/Program.ts"
@@ -48,41 +47,7 @@ const docOf = (path: ReadonlyArray<string>) =>
 const flagsOf = ({ flags, globalFlags = [], inheritedFlags = [] }: HelpDoc.HelpDoc) =>
   [...flags, ...globalFlags, ...inheritedFlags].map(({ name }) => `--${name}`)
 
-const root = new URL("../../../", import.meta.url)
-
-const pages = [
-  "README.md",
-  ".github/CHANGELOG.md",
-  ...readdirSync(new URL(".github/docs", root)).filter((name) => name.endsWith(".md")).map((name) =>
-    `.github/docs/${name}`
-  )
-]
-
-const names = new Set(all.map(([name = ""]) => name))
-
-/** Arguments of commands: after the program's name, and in quotes of code that begin with a command. */
-const commandsIn = (text: string) => {
-  const lines = text.replaceAll(/ \\\n */g, " ")
-  const program = lines.matchAll(/effect-n8n-mcp((?: +(?![|;&>#])(?:'[^'\n]*'|"[^"\n]*"|[^\s`'"])+)+)/g)
-  const quotes = lines.matchAll(/`((?!effect-n8n-mcp)[\w-]+ [^`\n]*--[^`\n]*)`/g)
-  return [
-    ...[...program].map(([, words = ""]) => words),
-    ...[...quotes].map(([, words = ""]) => words).filter((words) => names.has(words.split(" ")[0] ?? ""))
-  ]
-}
-
 describe("help", () => {
-  it.effect.each(pages)("has the commands and options that %s shows", (page) =>
-    Effect.gen(function*() {
-      for (const words of commandsIn(readFileSync(new URL(page, root), "utf8"))) {
-        const command = words.trim().split(/ +/).find((word) => names.has(word))
-        const flags = flagsOf(yield* docOf(command === undefined ? [] : [command]))
-        for (const [flag] of words.replaceAll(/'[^']*'/g, "").matchAll(/(?<= )--[a-z][\w-]*/g)) {
-          assert.include([...flags, ...flags.map((each) => each.replace("--", "--no-"))], flag, words)
-        }
-      }
-    }))
-
   it.effect.each(all.map((path) => [path.join(" ")] as const))(
     "of '%s' is 40 lines of 100 characters, with usage, two examples of its options, and exit statuses",
     ([key]) =>

@@ -1,9 +1,11 @@
-/** Examples of docstrings and pages, compiled and run as an app's modules. */
+/** Examples of docstrings and pages: code compiled and run as an app's modules, commands run on the demo. */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { blocks as blocksOf, commandsIn, pages, read, type Shown } from "../../support/documents.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -72,5 +74,42 @@ describe("examples", () => {
     })
     assert.match(results.get("src_testing_FakeN8n_ts_0") ?? "", /"status":"error"/)
     assert.match(results.get("src_workflow_check_WorkflowProblems_ts_0") ?? "", /leads to 'Pay', which does not exist/)
+  })
+})
+
+/** Commands that change nothing but files of the working directory. */
+const looking = ["audit", "call", "executions", "health", "map", "picture", "tools", "why", "workflows"]
+
+/** Lines of a block that are commands: all of a script, of a transcript those with a prompt. */
+const commandLines = ({ language, text }: Shown) =>
+  language === "sh" ? text : [...text.matchAll(/^\$ .*$/gm)].join("\n")
+
+/** Commands of pages that say all they need, in the order of the pages. */
+const runnable = pages.flatMap((page) =>
+  blocksOf(read(page)).filter(({ language }) => language === "sh" || language === "").flatMap((block) =>
+    commandsIn(commandLines(block), new Set(looking)).map(({ args }) => args)
+      .filter((args) => args.some((word) => looking.includes(word)))
+      .filter((args) => !args.some((word) => /^[A-Z]+$|^-$|^@|[$…]/.test(word)))
+      .map((args) => ({ page, args: args.includes("--demo") ? args : [...args, "--demo"] }))
+  )
+)
+
+describe("commands", () => {
+  it("of the pages do what they say, on the demo", { timeout: 180_000 }, () => {
+    assert.isAtLeast(runnable.length, 8)
+    const home = mkdtempSync(join(tmpdir(), "n8n-mcp-examples-"))
+    try {
+      for (const { args, page } of runnable) {
+        const { status, stderr } = spawnSync(process.execPath, [join(root, "src/main.ts"), ...args], {
+          cwd: home,
+          encoding: "utf8",
+          env: { PATH: process.env["PATH"], HOME: home, XDG_STATE_HOME: join(home, "state") }
+        })
+        // 2 means that there are findings.
+        assert.include([0, 2], status, `${page}: ${args.join(" ")}\n${stderr}`)
+      }
+    } finally {
+      rmSync(home, { recursive: true, force: true })
+    }
   })
 })
