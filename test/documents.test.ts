@@ -110,7 +110,10 @@ describe("an example in the documents", () => {
       }
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.each(ofLanguage("yaml"))("%s: is YAML", (_, { text }) => {
+  it.each([
+    ...ofLanguage("yaml").map(([name, { text }]) => [name, text] as const),
+    ...[".docker/compose.yaml"].map((file) => [file, read(file)] as const)
+  ])("%s: is YAML", (_, text) => {
     const value = Yaml.parse(text)
     assert.isTrue(typeof value === "object" && value !== null)
   })

@@ -142,6 +142,14 @@ describe("the documentation", () => {
 
   it("has a README of at most 10 kB", () => assert.isAtMost(Buffer.byteLength(read("README.md")), 10_240))
 
+  it.each(pages)("%s uses the words of the concepts", (page) => {
+    const concepts = [...read(`${docs}/concepts.md`).matchAll(/^\*\*(\w+)/gm)].map(([, word = ""]) => word)
+    const expected = "Run Version Publish Draft Snapshot Copy Replay Proof Drill Case Plan Batch Profile Baseline"
+    assert.sameMembers(concepts, expected.split(" "))
+    // Other words for publishing, and for what is published.
+    assert.notMatch(read(page), /\b(go(es)?|going|went|makes? it|turned?) (live|on n8n live)\b|\binactive\b/i)
+  })
+
   it.each(pages)("%s has only links to pages, headings and pictures that exist", (page) => {
     const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link)
     for (const link of links.filter((link) => !/^https?:|^</.test(link))) {

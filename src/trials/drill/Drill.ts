@@ -164,7 +164,7 @@ const undisturbedOf = Effect.fnUntraced(function*(
   }, search)
   if (fault !== undefined) return yield* fault
   const why = faults[0] ??
-    `it did not run without an error in ${counted(Math.min(ids.length, maxSearched), "recorded run")}`
+    `it failed or was not reached in ${counted(Math.min(ids.length, maxSearched), "recorded run")}`
   return { runs, notDrilled: [...left].map((node) => ({ node, why })) }
 })
 
