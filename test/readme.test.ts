@@ -13,21 +13,10 @@ import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as tools from "../src/tools/index.ts"
 import { rules } from "../src/workflow/check/Rules.ts"
 import * as Releases from "./suites/n8n/releases.ts"
+import { docs, pages, read } from "./support/documents.ts"
 import { folderWith } from "./support/folders.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-
-const read = (page: string) => readFileSync(join(root, page), "utf8")
-
-const docs = ".github/docs"
-
-const pages = [
-  "README.md",
-  ".github/CONTRIBUTING.md",
-  ".github/SECURITY.md",
-  ...readdirSync(join(root, docs), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md")).map((name) => `${docs}/${name}`)
-]
 
 const isWriting = ({ annotations }: { readonly annotations: { readonly readOnlyHint: boolean } }) =>
   annotations.readOnlyHint ? "" : " ✎"

@@ -5,12 +5,13 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-const docs = ".github/docs"
+export const docs = ".github/docs"
 
 export const pages: ReadonlyArray<string> = [
   "README.md",
-  ".github/CHANGELOG.md",
-  ...readdirSync(join(root, docs)).filter((name) => name.endsWith(".md")).map((name) => `${docs}/${name}`)
+  ...["CHANGELOG", "CONTRIBUTING", "SECURITY"].map((name) => `.github/${name}.md`),
+  ...readdirSync(join(root, docs), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md")).map((name) => `${docs}/${name}`)
 ]
 
 export const read = (page: string): string => readFileSync(join(root, page), "utf8")
