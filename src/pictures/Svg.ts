@@ -210,6 +210,9 @@ const legendOf = (picture: Picture) =>
     { room: 18 }
   )
 
+/** Maximum number of nodes beside which links lead back: each of them is compared with each link. */
+const mostAvoided = 300
+
 /** Options of the drawing. */
 export interface Options {
   /** Whether to omit the title and legend, for pages that show them beside the picture. */
@@ -228,7 +231,8 @@ export const render = (picture: Picture, { isBare = false }: Options = {}): stri
   const texts = placed.flatMap(({ box, lines }) =>
     lines.map((line) => labels.boxAround({ ...line, x: box.x + line.x, y: box.y + line.y }))
   )
-  const drawn = picture.links.flatMap(linkPath(places, [...texts, ...placed.map(({ box }) => box)]))
+  const obstacles = placed.length > mostAvoided ? [] : [...texts, ...placed.map(({ box }) => box)]
+  const drawn = picture.links.flatMap(linkPath(places, obstacles))
   const counts = drawn.flatMap(countOf)
   const portLabels = labels.portLabels(placed, [...counts.map(labels.boxAround), ...texts])
   const bounds = geometry.around([

@@ -64,6 +64,32 @@ describe("Page", () => {
     assert.isBelow(JSON.stringify(message.shown).length, 400_000)
   })
 
+  it("lists what matters first: the change, the problems; an execution as it ran", () => {
+    const names = (picture: Picture.Picture) => Page.shown(picture).nodes.map(({ name }) => name)
+    const nodes = ["A", "B", "C", "D"].map((name) => ({ name, type: "x.y", position: [0, 0], parameters: {} }))
+    const workflow = { name: "W", nodes, connections: {} }
+    const [a, b, c, d] = nodes
+    const before = {
+      ...workflow,
+      nodes: [a, { ...b, position: [9, 9] }, { ...c, disabled: true }, { ...d, name: "E" }]
+    }
+    const changed = { ...workflow, nodes: [a, b, c, { ...d, type: "x.z" }] }
+    const difference = Picture.make(changed, { overlay: { _tag: "Difference", before } })
+    assert.deepStrictEqual(names(difference), ["D", "E", "C", "B", "A"])
+    const { focus, near, nodes: [first] } = Page.shown(difference)
+    assert.deepStrictEqual([focus, near?.length], [first?.id, 3])
+    const problems = (["warning", "error"] as const).map((severity, index) => ({
+      severity,
+      node: index === 0 ? "B" : "D",
+      path: "",
+      message: "m"
+    }))
+    assert.deepStrictEqual(
+      names(Picture.make(workflow, { overlay: { _tag: "Problems", problems: problems as never } })),
+      ["D", "B", "A", "C"]
+    )
+  })
+
   it.effect("waits for a picture in an MCP client", () =>
     Effect.gen(function*() {
       assert.isNull(dataOf(Page.app(yield* Template.read)))
