@@ -28,7 +28,7 @@ export interface Show {
   readonly sections: (title: string, value: unknown, outer?: string) => ReadonlyArray<Section>
 }
 
-const [most, mostTexts] = [6_000, 20]
+const [most, mostTexts, mostTitle] = [6_000, 20, 200]
 
 const shortened = (text: string): string =>
   text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…\n(${text.length - most} more characters)`
@@ -59,7 +59,7 @@ export const show = (showsSecrets: boolean): Show => {
       const json = isEmpty(rest) ? "" : print(rest)
       return [
         ...section(title, json === "{}" ? "" : json),
-        ...texts.flatMap(([path, text]) => section(JsonPath.print(path, outer), shortened(text)))
+        ...texts.flatMap(([path, text]) => section(JsonPath.print(path, outer).slice(0, mostTitle), shortened(text)))
       ]
     }
   }

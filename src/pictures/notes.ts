@@ -23,16 +23,21 @@ const plain = (line: string) =>
     .replace(/\*\*|__|`/g, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/(?<![\p{L}\p{N}_*])([_*])(?=\S)([^_*]*[^_*\s])\1(?![\p{L}\p{N}_*])/gu, `${begin}$2${end}`).trimEnd()
 
-/** Line as SVG, with its emphasized parts in italics; emphasis that a line break divides goes on. */
+/** Line as SVG, with its emphasized parts in italics; `goesOn` if it begins within one. */
 const emphasized = (line: string, goesOn: boolean) =>
   `${goesOn ? begin : ""}${line}`.split(begin).map((part, index) => {
     const [inner = "", after] = index === 0 ? ["", part] : part.split(end)
     return (inner === "" ? "" : `<tspan font-style="italic">${xml(inner)}</tspan>`) + xml(after ?? "")
   }).join("")
 
-const isOpen = (lines: ReadonlyArray<Line>) => {
-  const text = lines.map(({ line }) => line).join("")
-  return text.lastIndexOf(begin) > text.lastIndexOf(end)
+/** Lines as SVG; emphasis that a line break divides goes on. */
+const allEmphasized = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
+  let goesOn = false
+  return lines.map((line) => {
+    const svg = emphasized(line, goesOn)
+    goesOn = line.includes(begin) || line.includes(end) ? line.lastIndexOf(begin) > line.lastIndexOf(end) : goesOn
+    return svg
+  })
 }
 
 /** Lines that fit into a note. As in Markdown, any number of blank lines is one small gap. */
@@ -63,14 +68,15 @@ const linesOf = ({ height, text, width }: Note): { readonly lines: ReadonlyArray
 /** Note with the text that fits; the pointer shows all of a longer one. */
 export const drawNote = (note: Note): string => {
   const { isCut, lines } = linesOf(note)
+  const texts = allEmphasized(lines.map(({ line }) => line))
   return [
     `<g>${isCut ? titled(note.text) : ""}<rect class="note${note.colour}" x="${n(note.x)}" y="${n(note.y)}" width="${
       n(note.width)
     }" height="${n(note.height)}" rx="6"/>`,
-    ...lines.map(({ isHeading, line, size, y }, index) =>
+    ...lines.map(({ isHeading, size, y }, index) =>
       `<text x="${n(note.x + padding)}" y="${n(note.y + y)}" font-size="${size}"${
         isHeading ? ` font-weight="600"` : ""
-      }>${emphasized(line, isOpen(lines.slice(0, index)))}</text>`
+      }>${texts[index]}</text>`
     ),
     "</g>"
   ].join("")
