@@ -1,10 +1,9 @@
 /** `check` and `audit`: problems and risks in files or on n8n, with an exit code for CI and a baseline of known ones. */
 import * as Flag from "effect/cli/Flag"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Struct from "effect/Struct"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -16,12 +15,11 @@ import * as Breaks from "../../workflow/upgrade/Breaks.ts"
 import { noWorkflows } from "../../workflows/files/WorkflowFiles.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
-import * as CheckReport from "../report/CheckReport.ts"
-import * as JUnit from "../report/JUnit.ts"
-import * as Sarif from "../report/Sarif.ts"
+import * as Writer from "../report/Writer.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, isColoured, placeOf, print, printMarked, report } from "./root.ts"
+import { placeOf } from "./root.ts"
+import { row } from "./row.ts"
 
 type Key = ReadonlyArray<string>
 
@@ -32,45 +30,33 @@ const baselineFlags = {
 
 const decodeBaseline = Schema.decodeEffect(Schema.fromJsonString(Schema.Array(Schema.Array(Schema.String))))
 
-const readBaseline = Effect.fnUntraced(function*(file: string) {
-  const text = yield* Effect.mapError(
-    FileSystem.FileSystem.use((fs) => fs.readFileString(file)),
-    (error) =>
-      Options.refuse(`--baseline: '${file}' cannot be read: ${ConfigFile.fault(error)}. --update-baseline writes it`)
-  )
-  return yield* Effect.mapError(
-    decodeBaseline(text),
-    () => Options.refuse(`--baseline: '${file}' is not a baseline; --update-baseline writes one`)
-  )
-})
-
-/** Writes the keys, one per line; `isOther` selects the keys of the file that remain. */
-const writeBaseline = Effect.fnUntraced(function*(
-  file: string,
-  keys: ReadonlyArray<Key>,
-  isOther: (key: Key) => boolean
-) {
-  const fs = yield* FileSystem.FileSystem
-  const others = (yield* fs.exists(file)) ? (yield* readBaseline(file)).filter(isOther) : []
-  const lines = [...others, ...keys].map((key) => JSON.stringify(key)).toSorted()
-  yield* fs.writeFileString(file, `[\n${lines.join(",\n")}\n]\n`)
-}, (effect, file) =>
-  Effect.catchTag(
-    effect,
-    "PlatformError",
-    (error) => Effect.fail(Options.refuse(`--baseline: '${file}' cannot be written: ${ConfigFile.fault(error)}`))
-  ))
-
-/** Opens the baseline: `isKnown` tests for its findings, `update` writes it if that was requested. */
+/** Opens the baseline: `isKnown` tests for its findings, `update` writes it, one key per line, if that was requested. */
 const openBaseline = Effect.fnUntraced(function*(file: string | undefined, isUpdate: boolean) {
-  if (isUpdate && file === undefined) return yield* Options.refuse("--update-baseline needs --baseline FILE")
-  const known = new Set(
-    file === undefined || isUpdate ? [] : (yield* readBaseline(file)).map((key) => JSON.stringify(key))
+  if (file === undefined) {
+    if (isUpdate) return yield* Options.refuse("--update-baseline needs --baseline FILE")
+    return { isKnown: () => false, update: () => Effect.void }
+  }
+  const fs = yield* FileSystem.FileSystem
+  const refuse = (problem: string) => Options.refuse(`--baseline: '${file}' ${problem}`)
+  const text = yield* fs.readFileString(file).pipe(
+    Effect.catchIf(({ reason }) => isUpdate && reason._tag === "NotFound", () => Effect.succeed("[]")),
+    Effect.mapError((error) => refuse(`cannot be read: ${ConfigFile.fault(error)}. --update-baseline writes it`))
   )
+  const keys = yield* Effect.mapError(
+    decodeBaseline(text),
+    () => refuse("is not a baseline; --update-baseline writes one")
+  )
+  const known = new Set(keys.map((key) => JSON.stringify(key)))
   return {
     isKnown: (key: Key) => isUpdate || known.has(JSON.stringify(key)),
-    update: (keys: ReadonlyArray<Key>, isOther: (key: Key) => boolean) =>
-      file === undefined || !isUpdate ? Effect.void : writeBaseline(file, keys, isOther)
+    /** `isOther` selects the keys of the file that remain. */
+    update: (own: ReadonlyArray<Key>, isOther: (key: Key) => boolean) => {
+      const lines = [...keys.filter(isOther), ...own].map((key) => JSON.stringify(key)).toSorted()
+      return !isUpdate ? Effect.void : Effect.mapError(
+        fs.writeFileString(file, `[\n${lines.join(",\n")}\n]\n`),
+        (error) => refuse(`cannot be written: ${ConfigFile.fault(error)}`)
+      )
+    }
   }
 })
 
@@ -84,42 +70,45 @@ const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | unde
   const folder = place.shownAs === "" ? "" : `${place.shownAs}/`
   return {
     ...inspected,
-    hasRead: (name: string) => place.only === undefined ? name.startsWith(folder) : inspected.places.includes(name)
+    hasRead: (name: string) =>
+      place.only === undefined ? name.startsWith(folder) : inspected.places.concat(inspected.code).includes(name)
   }
 })
 
-const formats = {
-  text: (checked: CheckReport.Report) => CheckReport.text(checked, isColoured).join("\n"),
-  json: (checked: CheckReport.Report) => JSON.stringify(CheckReport.json(checked)),
-  sarif: ({ findings }: CheckReport.Report) => JSON.stringify(Sarif.document(findings)),
-  github: CheckReport.summary,
-  junit: (checked: CheckReport.Report, times: JUnit.Times) =>
-    JUnit.document(CheckReport.junit(checked), times).trimEnd()
+/** Number of findings, of all things that were checked, and of findings in the baseline, in words. */
+const summaryOf = (
+  findings: ReadonlyArray<Finding.Finding>,
+  kinds: ReadonlyArray<readonly [noun: string, places: ReadonlyArray<string>]>,
+  known: number
+) =>
+(counts: string) => {
+  const places = new Set(findings.map(Finding.placeOf))
+  const all = kinds.filter(([, own], at) => at === 0 || own.length > 0).map(([noun, own]) => {
+    const some = own.filter((place) => places.has(place)).length
+    return `${counts === "" ? "" : `${some} of `}${counted(own.length, noun)}`
+  }).join(" and ")
+  return `${counts === "" ? `${all}, nothing found` : `${counts} in ${all}`}${
+    known === 0 ? "" : `; ${known} known in the baseline`
+  }`
 }
 
-export const check = command(
-  "check",
-  "Find problems, outdated nodes, breaks of an upgrade and risks in workflow files",
-  {
-    folder: flags.optionalArgument(
-      "folder",
-      "Folder of workflow files, or one file; the working directory by default"
-    ),
+export const check = row({
+  name: "check",
+  description: "Find problems, outdated nodes, breaks of an upgrade and risks in workflow files",
+  flags: {
+    folder: flags.optionalArgument("folder", "Folder of workflow files, or one file; the working directory by default"),
     n8n: flags.toggle("n8n", "Check the workflows of the connected n8n instead"),
     to: flags.text("to", "VERSION", "Also report what breaks in this release of n8n: 3, 2.41.1"),
-    format: Flag.Literals("format", Struct.keys(formats)).pipe(
-      Flag.withDescription("Format of the report"),
-      Flag.withDefault("text")
-    ),
     ...baselineFlags,
     strict: flags.toggle("strict", "Fail for warnings and outdated nodes too")
   },
-  Effect.fnUntraced(function*({ baseline, folder, format, n8n, strict, updateBaseline, ...flags }, options) {
-    const startedAt = yield* Clock.currentTimeMillis
+  form: "findings",
+  services: () => Layer.empty,
+  run: Effect.fnUntraced(function*({ baseline, folder, n8n, strict, updateBaseline, ...flags }, options) {
     if (n8n && folder !== undefined) return yield* Options.refuse("Pass a folder or --n8n, not both")
     const to = flags.to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(flags.to))
     const known = yield* openBaseline(baseline, updateBaseline)
-    const { findings, hasRead, places } = n8n
+    const { code, findings, hasRead, places } = n8n
       ? { ...yield* Effect.provide(Inspection.onN8n(to), ToolContext.layer(options)), hasRead: () => true }
       : yield* inFolder(folder ?? ".", to, options)
     const keys = Finding.keysOf(findings)
@@ -127,46 +116,27 @@ export const check = command(
       rule.startsWith(Finding.upgradeRule) ? to !== undefined : rule !== "policy" || options.policy !== undefined
     yield* known.update(keys, ([rule = "", place = ""]) => !hasRun(rule) || !hasRead(place))
     const news = findings.filter((_, index) => !known.isKnown(keys[index] ?? []))
-    const checked: CheckReport.Report = {
+    const count = findings.length - news.length
+    const isFailing = (finding: Finding.Finding) => Finding.counts(finding, strict)
+    const all = [...places, ...code]
+    const withFindings = new Set(news.map(Finding.placeOf))
+    return {
+      json: {
+        ok: !news.some(isFailing),
+        [n8n ? "workflows" : "files"]: all.length,
+        ...Writer.tally(news),
+        known: count
+      },
       findings: news,
-      places,
-      isOnN8n: n8n,
-      isStrict: strict,
-      known: findings.length - news.length
+      isFailing,
+      subjects: Writer.subjectsOf(
+        news,
+        all.filter((place) => !withFindings.has(place)).map((name) => n8n ? { name } : { name, file: name })
+      ),
+      summary: summaryOf(news, [[n8n ? "workflow" : "workflow file", places], ["code file", code]], count)
     }
-    if (format === "github") {
-      // Commands for GitHub, which `print` would escape.
-      yield* Effect.sync(() => process.stdout.write(CheckReport.github(checked).map((each) => `${each}\n`).join("")))
-    }
-    const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
-    yield* print(formats[format](checked, { milliseconds, startedAt }))
-    if (!CheckReport.isFine(checked)) yield* exit(2)
   })
-)
-
-interface AuditData {
-  readonly findings: ReturnType<typeof Findings.show>
-  /** Number of places in the baseline. */
-  readonly known?: number
-  readonly note?: string
-  readonly workflows: number
-}
-
-const auditLines = ({ findings, known = 0, note, workflows }: AuditData) => [
-  ...findings.flatMap(({ check, count, fix, places, severity, what }) => [
-    `${severity} ${check} (${count}): ${Visible.label(what, 400)}`,
-    ...places.flatMap(({ at = [], id, name }) => [
-      `  ${Visible.label(name)} (${Visible.label(id)})`,
-      ...at.map((each) => `    ${Visible.label(each, 200)}`)
-    ]),
-    `  → ${Visible.label(Findings.byHand(check) || fix, 400)}`,
-    ""
-  ]),
-  ...(note === undefined ? [] : [`${note}.`]),
-  `${counted(workflows, "workflow")}, ${findings.length === 0 ? "nothing found" : counted(findings.length, "finding")}${
-    known === 0 ? "" : `; ${counted(known, "place")} known in the baseline`
-  }`
-]
+})
 
 const checks = (name: string, description: string) =>
   Flag.Literals(name, Audit.checks).pipe(
@@ -175,23 +145,34 @@ const checks = (name: string, description: string) =>
     Flag.withDefault(undefined)
   )
 
-export const audit = command(
-  "audit",
-  "Find risks on n8n: secrets, open webhooks, unused credentials …",
-  {
+/** A finding for each workflow or credential of a risk, with its places there. */
+const ofAudit = (spots: ReadonlyArray<Audit.Spot>) =>
+  Findings.show(spots).flatMap(({ check, fix, places, severity, what }) =>
+    (places.length === 0 ? [undefined] : places).map((place): Finding.Finding => ({
+      rule: check,
+      severity: Finding.severityOf[severity],
+      ...(place === undefined ? {} : { workflow: place.id, name: place.name }),
+      message: what,
+      fix: Findings.byHand(check) || fix,
+      ...defined({ details: place?.at?.map((each) => Visible.label(each, 200)) })
+    }))
+  )
+
+export const audit = row({
+  name: "audit",
+  description: "Find risks on n8n: secrets, open webhooks, unused credentials …",
+  flags: {
     workflow: flags.optionalArgument("workflow", "Id of one workflow; all by default"),
     only: checks("only", "Only this check"),
     except: checks("except", "Without this check"),
     severity: flags.choice("severity", Audit.severities, "Only findings of this severity or a higher one"),
-    ...baselineFlags,
-    json: flags.json
+    ...baselineFlags
   },
-  Effect.fnUntraced(function*({ baseline, json, updateBaseline, workflow, ...scope }, options) {
+  form: "findings",
+  services: (_, options) => ToolContext.layer(options),
+  run: Effect.fnUntraced(function*({ baseline, updateBaseline, workflow, ...scope }) {
     const known = yield* openBaseline(baseline, updateBaseline)
-    const { spots, withoutN8n: note, workflows } = yield* Effect.provide(
-      Audit.run(workflow, scope),
-      ToolContext.layer(options)
-    )
+    const { spots, withoutN8n: note, workflows } = yield* Audit.run(workflow, scope)
     const isIncomplete = note !== undefined
     const checked = yield* Audit.checksOf(scope)
     const hasRun = (check: string) =>
@@ -201,15 +182,24 @@ export const audit = command(
       ([check = "", , id = ""]) => !hasRun(check) || workflow !== undefined && workflow !== id
     )
     const news = spots.filter((spot) => !known.isKnown(Audit.keyOf(spot)))
-    const findings = Findings.show(news)
-    const data = {
-      workflows,
-      ok: findings.length === 0 && !isIncomplete,
-      ...(isIncomplete ? { incomplete: true } : {}),
+    const findings = ofAudit(news)
+    const count = spots.length - news.length
+    return {
+      json: {
+        ok: findings.length === 0 && !isIncomplete,
+        workflows,
+        ...Writer.tally(findings),
+        known: count,
+        ...(isIncomplete ? { incomplete: true, note } : {})
+      },
+      ...(isIncomplete ? { exit: 1, about: [`${note}.`] } : {}),
+      isByRule: true,
+      isFailing: () => true,
       findings,
-      ...defined({ note, known: spots.length - news.length || undefined })
+      summary: (counts) =>
+        `${counted(workflows, "workflow")}, ${counts || "nothing found"}${
+          count === 0 ? "" : `; ${counted(count, "place")} known in the baseline`
+        }`
     }
-    yield* report(json, data, () => auditLines(data), printMarked)
-    if (!data.ok) yield* exit(isIncomplete ? 1 : 2)
   })
-)
+})

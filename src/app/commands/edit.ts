@@ -10,9 +10,12 @@ import * as Plans from "../../fleet/Plans.ts"
 import * as tools from "../../tools/index.ts"
 import * as Options from "../config/Options.ts"
 import * as BatchReport from "../report/BatchReport.ts"
+import * as Writer from "../report/Writer.ts"
+import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, command, exit, isInteractive, name, print, report, showProgress } from "./root.ts"
+import { checkWrites, name, showProgress } from "./root.ts"
+import { row } from "./row.ts"
 import { jsonIn } from "./tools.ts"
 
 const decodeOperations = Schema.decodeUnknownEffect(Schema.Array(Operation))
@@ -48,30 +51,19 @@ const isConfirmed = Effect.orElseSucceed(
   () => false
 )
 
-const exitBy = (outcome: BatchReport.Outcome) =>
-  exit(outcome.notDone !== undefined ? 1 : outcome.refused !== undefined ? 2 : 0)
-
-const takeBack = Effect.fnUntraced(function*(batch: string, dryRun: boolean, json: boolean) {
-  const outcome = yield* tools.workflowRestore.call({ batch, dryRun, confirm: true })
-  yield* report(json, outcome, () => dryRun ? [outcome.hint ?? ""] : BatchReport.outcomeLines(outcome))
-  yield* exitBy(outcome)
-})
-
-const apply = Effect.fnUntraced(function*(plan: string, dryRun: boolean, json: boolean) {
+const apply = Effect.fnUntraced(function*(plan: string, dryRun: boolean) {
   const outcome = yield* tools.bulkEdit.call({ plan, dryRun, confirm: true, raw: true })
-  yield* report(json, outcome, () => [
-    ...BatchReport.outcomeLines(outcome),
-    outcome.notDone === undefined
-      ? `Take it back: ${name} edit --restore ${plan}`
-      : `Continue: ${name} edit --plan ${plan}`
-  ])
-  yield* exitBy(outcome)
+  const next = outcome.notDone === undefined ? "Take it back: --restore" : "Continue: --plan"
+  return {
+    ...BatchReport.outcome(outcome),
+    summary: () => next.replace("--", `${name} edit --`).concat(` ${plan}`)
+  }
 })
 
-export const edit = command(
-  "edit",
-  "Change many workflows: shows the plan, asks, applies it; --restore takes it back",
-  {
+export const edit = row({
+  name: "edit",
+  description: "Change many workflows: shows the plan, asks, applies it; --restore takes it back",
+  flags: {
     operations: flags.argument("operation", "Operation of bulk_edit as JSON, or @FILE with one or a list").pipe(
       Argument.atLeast(0)
     ),
@@ -83,35 +75,36 @@ export const edit = command(
     plan: flags.text("plan", "PLAN", "Apply a plan that was shown before, or continue it"),
     restore: flags.text("restore", "PLAN", "Take back what a plan has changed"),
     yes: flags.toggle("yes", "Apply without asking"),
-    dryRun: flags.dryRun,
-    json: flags.json
+    dryRun: flags.dryRun
   },
-  Effect.fnUntraced(
-    function*({ draft, dryRun, json, plan, published, restore, uses, without, yes, ...scope }, options) {
-      const operations = (yield* Effect.forEach(scope.operations, operationsIn)).flat()
-      yield* Effect.gen(function*() {
-        if (!dryRun) yield* checkWrites("edit changes workflows", ", or add --dry-run")
-        if (restore !== undefined) return yield* takeBack(restore, dryRun, json)
-        if (plan !== undefined) return yield* apply(plan, dryRun, json)
-        const planned = yield* tools.bulkEdit.call({
-          select: defined({ ...selected(scope), uses, without, active: published ? true : undefined }),
-          operations: yield* Effect.mapError(decodeOperations(operations), ({ message }) => Options.refuse(message)),
-          publish: draft ? "draft" : "keep",
-          dryRun: true,
-          raw: true
-        })
-        const { plan: id, refused, unchanged = 0 } = planned
-        const asks = !dryRun && !yes && !json && id !== undefined && isInteractive()
-        const isApplied = id !== undefined && !dryRun && (yes || asks)
-        const lines = id === undefined ? [] : BatchReport.planLines(yield* Plans.read(id), unchanged)
-        if (!json || !isApplied) {
-          yield* report(json, planned, () => id === undefined ? BatchReport.outcomeLines(planned) : lines)
-        }
-        if (id === undefined) return yield* exit(refused === undefined ? 0 : 2)
-        if (asks && !(yield* isConfirmed)) return
-        if (isApplied) return yield* apply(id, dryRun, json)
-        if (!json) yield* print(`Apply: ${name} edit --plan ${id}`)
-      }).pipe(watched, Effect.provide(ToolContext.layer(options)))
+  form: "findings",
+  services: (_, options) => ToolContext.layer(options),
+  run: Effect.fnUntraced(function*(
+    { draft, dryRun, plan, published, restore, uses, without, yes, ...scope },
+    _,
+    { format, screen }
+  ) {
+    const operations = (yield* Effect.forEach(scope.operations, operationsIn)).flat()
+    if (!dryRun) yield* checkWrites("edit changes workflows", ", or add --dry-run")
+    if (restore !== undefined) {
+      const outcome = yield* tools.workflowRestore.call({ batch: restore, dryRun, confirm: true })
+      return { ...BatchReport.outcome(outcome), ...(dryRun ? { text: () => [outcome.hint ?? ""] } : {}) }
     }
-  )
-)
+    if (plan !== undefined) return yield* apply(plan, dryRun)
+    const planned = yield* tools.bulkEdit.call({
+      select: defined({ ...selected(scope), uses, without, active: published ? true : undefined }),
+      operations: yield* Effect.mapError(decodeOperations(operations), ({ message }) => Options.refuse(message)),
+      publish: draft ? "draft" : "keep",
+      dryRun: true,
+      raw: true
+    })
+    const { plan: id } = planned
+    if (id === undefined) return BatchReport.outcome(planned)
+    const isText = format === "text"
+    const asks = !dryRun && !yes && isText && Terminal.isInteractive()
+    const judgment = BatchReport.plan(yield* Plans.read(id), planned)
+    if (dryRun || !yes && !asks) return { ...judgment, summary: () => `Apply: ${name} edit --plan ${id}` }
+    if (isText) yield* Effect.forEach(Writer.text(judgment, screen), Terminal.say)
+    return yes || (yield* isConfirmed) ? yield* apply(id, dryRun) : { ...judgment, text: () => [] }
+  }, watched)
+})

@@ -3,27 +3,28 @@ import * as Argument from "effect/cli/Argument"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
-import { dirname, relative, resolve, sep } from "node:path"
+import * as Struct from "effect/Struct"
+import { relative, sep } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Links from "../../n8n/Links.ts"
 import * as CaseRun from "../../trials/cases/CaseRun.ts"
 import * as Drill from "../../trials/drill/Drill.ts"
 import * as CallersProof from "../../trials/proof/CallersProof.ts"
-import * as Groups from "../../trials/proof/Groups.ts"
 import * as Proof from "../../trials/proof/Proof.ts"
 import * as Replays from "../../trials/Replays.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import * as CaseReport from "../report/CaseReport.ts"
-import * as JUnit from "../report/JUnit.ts"
 import * as ProofReport from "../report/ProofReport.ts"
+import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { fileOf, withFolders } from "./picture.ts"
-import { checkWrites, command, exit, isColoured, print, report } from "./root.ts"
+import { checkWrites, exit } from "./root.ts"
+import { row } from "./row.ts"
 
 const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
   const roots = paths.length === 0 ? ["."] : paths
@@ -39,39 +40,23 @@ const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
   return { files, folders }
 })
 
-const junit = flags.text("junit", "FILE", "Also write the report as JUnit XML")
-
-/** Writes a JUnit document, with its folder, if there is a file for it. */
-const writeJUnit = Effect.fnUntraced(function*(
-  file: string | undefined,
-  cases: ReadonlyArray<JUnit.Case>,
-  times: JUnit.Times
-) {
-  if (file === undefined) return
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.makeDirectory(dirname(resolve(file)), { recursive: true }).pipe(
-    Effect.andThen(fs.writeFileString(file, JUnit.document(cases, times))),
-    Effect.mapError(({ reason }) => Options.refuse(`--junit: '${file}' cannot be written: ${reason.message}`))
-  )
-})
-
-export const test = command(
-  "test",
-  "Test workflows by cases in files",
-  {
+export const test = row({
+  name: "test",
+  description: "Test workflows by cases in files",
+  flags: {
     paths: flags.argument(
       "path",
       `Folders with cases (*${CaseRun.suffix}), and cases; the working directory by default`
     ).pipe(Argument.variadic()),
     concurrency: flags.integer("concurrency", [1, 64], "Maximum number of concurrent cases (default 4)"),
-    junit,
-    update: flags.toggle("update", "Write the results into the cases instead of comparing"),
-    json: flags.json
+    update: flags.toggle("update", "Write the results into the cases instead of comparing")
   },
-  Effect.fnUntraced(function*({ concurrency = 4, json, junit, paths, update }, options) {
+  form: "findings",
+  services: () => Layer.empty,
+  run: Effect.fnUntraced(function*({ concurrency = 4, paths, update }, options, { format, screen }) {
     const { files, folders } = yield* findCases(paths)
     const startedAt = yield* Clock.currentTimeMillis
-    const show = json ? () => Effect.void : (outcome: CaseReport.Named) => print(CaseReport.text(outcome, isColoured))
+    const print = (text: string) => format === "text" ? Terminal.print(text) : Effect.void
     let ran = 0
 
     const outcomes = yield* Effect.gen(function*() {
@@ -85,27 +70,21 @@ export const test = command(
       // In the order of the cases, each as soon as possible.
       const permits = yield* Semaphore.make(concurrency)
       const fibers = yield* Effect.forEach(files, (file) => Effect.forkScoped(permits.withPermit(run(file))))
-      return yield* Effect.forEach(fibers, (fiber) => Effect.tap(Fiber.join(fiber), show))
+      return yield* Effect.forEach(
+        fibers,
+        (fiber) => Effect.tap(Fiber.join(fiber), (outcome) => print(CaseReport.text(outcome, screen.isColoured)))
+      )
     }).pipe(
       Effect.scoped,
       // Workflows are beside their cases, or in the folders of the options.
       Effect.provide(ToolContext.layer(options, (own) => [...own, ...folders])),
       Effect.onInterrupt(() =>
-        Effect.andThen(
-          exit(1),
-          json ? Effect.void : print(`\nInterrupted: ${ran} of ${counted(files.length, "case")} ran`)
-        )
+        Effect.andThen(exit(1), print(`\nInterrupted: ${ran} of ${counted(files.length, "case")} ran`))
       )
     )
-
-    const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
-    yield* report(json, CaseReport.json(outcomes, milliseconds), () => [
-      `\n${CaseReport.summary(outcomes, milliseconds)}`
-    ])
-    yield* writeJUnit(junit, outcomes.map(CaseReport.junit), { milliseconds, startedAt })
-    if (!outcomes.every(CaseReport.isFine)) yield* exit(1)
+    return CaseReport.judgment(outcomes, (yield* Clock.currentTimeMillis) - startedAt)
   })
-)
+})
 
 /** Milliseconds for one replay. */
 export const timeout = 120_000
@@ -116,64 +95,32 @@ export const last = flags.integer(
   `Number of recorded runs of a workflow, the newest (1 to ${Replays.maxRuns}, default ${Replays.defaultLast})`
 )
 
-export const prove = command(
-  "prove",
-  "Replay recorded runs on a changed workflow, send nothing, and compare",
-  {
+export const prove = row({
+  name: "prove",
+  description: "Replay recorded runs on a changed workflow, send nothing, and compare",
+  flags: {
     workflow: flags.argument("workflow", "Id, ID@VERSION, link, name or file: the changed workflow"),
     last,
     executions: flags.texts("execution", "ID", "Only this run; may be repeated", Replays.maxRuns),
-    ignore: flags.texts(
-      "ignore",
-      "PATH",
-      "Path not to compare: email, or 'Map contact'.email; may be repeated",
-      50
-    ),
+    ignore: flags.texts("ignore", "PATH", "Path not to compare: email, or 'Map contact'.email; may be repeated", 50),
     allow: flags.choice("allow", ["fixed"], "Exit with 0 if all that differs are failed runs that no longer fail"),
     callers: flags.toggle("callers", "Instead, replay the runs of the workflows that call it, with it inside"),
-    drill: flags.toggle("drill", "Instead, let each node that reaches outside fail once, on copies"),
-    junit,
-    json: flags.json
+    drill: flags.toggle("drill", "Instead, let each node that reaches outside fail once, on copies")
   },
-  Effect.fnUntraced(function*({ allow, callers, drill, executions, ignore, json, junit, last, workflow }, options) {
-    const startedAt = yield* Clock.currentTimeMillis
-    const run = Reference.resolve(
+  form: "findings",
+  services: ({ workflow }, options) => Layer.unwrap(withFolders(options, fileOf(workflow))),
+  run: ({ allow, callers, drill, executions, ignore, last, workflow }) =>
+    Reference.resolve(
       workflow,
       Effect.fnUntraced(function*(workflow) {
         yield* checkWrites("prove runs copies of workflows on n8n")
         const runs = yield* Effect.mapError(Effect.forEach(executions, Links.executionOf), Options.refuse)
         const selected = { last, executions: runs.length === 0 ? undefined : runs, timeout }
-        if (drill) {
-          const result = yield* Drill.drill(workflow, selected)
-          return {
-            code: Drill.exitCode(result),
-            result,
-            text: ProofReport.drill(result, isColoured),
-            cases: ProofReport.drillCases(result)
-          }
-        }
+        if (drill) return ProofReport.drill(yield* Drill.drill(workflow, selected))
         const compared = { ...selected, ignore, redacts: yield* Tool.RedactSecrets }
-        if (callers) {
-          const { next: _, proofs, ...result } = yield* CallersProof.prove(workflow, compared)
-          return {
-            code: Groups.exitCode(result),
-            result,
-            text: ProofReport.ofMany(result, isColoured),
-            cases: proofs.flatMap(ProofReport.junitOf)
-          }
-        }
-        const { left: _, outcomes, triggers: __, ...result } = yield* Proof.prove(workflow, compared)
-        return {
-          code: Groups.exitCode(result, allow === "fixed"),
-          result,
-          text: ProofReport.text(result, isColoured, allow === "fixed"),
-          cases: ProofReport.junit(result.workflow.name, outcomes, result.notReplayed, allow === "fixed")
-        }
+        return callers
+          ? ProofReport.many(Struct.omit(yield* CallersProof.prove(workflow, compared), ["next"]))
+          : ProofReport.one(yield* Proof.prove(workflow, compared), allow === "fixed")
       })
     )
-    const { cases, code, result, text } = yield* Effect.provide(run, yield* withFolders(options, fileOf(workflow)))
-    yield* report(json, result, () => [text])
-    yield* writeJUnit(junit, cases, { milliseconds: (yield* Clock.currentTimeMillis) - startedAt, startedAt })
-    yield* exit(code)
-  })
-)
+})

@@ -1,5 +1,6 @@
 /** `upgrade`: replaces outdated and deprecated nodes, and proves each workflow on its recorded runs. */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { basename } from "node:path"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
@@ -16,7 +17,8 @@ import { selected, selection, watched } from "./edit.ts"
 import * as flags from "./flags.ts"
 import { withFolders } from "./picture.ts"
 import { last, timeout } from "./prove.ts"
-import { checkWrites, command, exit, isColoured, placeOf, report } from "./root.ts"
+import { checkWrites, placeOf } from "./root.ts"
+import { row } from "./row.ts"
 
 /** Reasons for which a workflow that is named is not upgraded. */
 const reasons: { readonly [why: string]: string } = {
@@ -25,10 +27,10 @@ const reasons: { readonly [why: string]: string } = {
   "test copy": "is a test copy"
 }
 
-export const upgrade = command(
-  "upgrade",
-  "Upgrade outdated nodes, and prove each workflow on its recorded runs",
-  {
+export const upgrade = row({
+  name: "upgrade",
+  description: "Upgrade outdated nodes, and prove each workflow on its recorded runs",
+  flags: {
     folder: flags.optionalArgument(
       "folder",
       "Folder of workflow files, or one file, changed in place; the working directory by default"
@@ -41,10 +43,17 @@ export const upgrade = command(
     ),
     ...selection,
     last,
-    dryRun: flags.dryRun,
-    json: flags.json
+    dryRun: flags.dryRun
   },
-  Effect.fnUntraced(function*({ dryRun, folder, json, last, n8n, ...scope }, options) {
+  form: "findings",
+  services: ({ folder = ".", n8n }, options) =>
+    Layer.unwrap(
+      Effect.flatMap(
+        placeOf(folder),
+        ({ root }) => withFolders({ ...options, filesRoot: n8n ? options.filesRoot : [root] })
+      )
+    ),
+  run: Effect.fnUntraced(function*({ dryRun, folder, last, n8n, ...scope }) {
     if (n8n && folder !== undefined) return yield* Options.refuse("Pass a folder or --n8n, not both")
     const select = selected(scope)
     if (!n8n && Object.keys(select).length > 0) {
@@ -52,56 +61,48 @@ export const upgrade = command(
     }
     const place = yield* placeOf(folder ?? ".")
     const to = scope.to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(scope.to))
-    yield* Effect.gen(function*() {
-      if (!dryRun && n8n) yield* checkWrites("upgrade changes workflows", ", or add --dry-run")
-      const connected = n8n ? yield* N8nClient.use((client) => client.release) : undefined
-      if (to !== undefined && connected !== undefined && Releases.isNewer(to, connected)) {
-        return yield* Options.refuse(
-          `This n8n is ${connected}: it lacks what ${to} has. Upgrade n8n first, or upgrade a folder with --to ${to}`
-        )
-      }
-      const { ids = [], ...conditions } = select
-      const known = yield* Effect.mapError(Effect.forEach(ids, Links.workflowOf), Options.refuse)
-      const { plan, unchanged } = yield* Fleet.plan({
-        select: Object.keys(select).length === 0
-          ? "all"
-          : known.length === 0
-          ? conditions
-          : { ...conditions, ids: known },
-        files: n8n ? undefined : [place.only === undefined ? place.root : basename(place.only)],
-        operations: [{ op: "upgrade" }],
-        publish: "draft",
-        release: to
-      })
-      const missing = plan.refused.find(({ name }) => n8n && name === "")
-      if (missing !== undefined) {
-        return yield* Options.refuse(`Workflow '${missing.id}' ${reasons[missing.why] ?? missing.why}`)
-      }
-      if (plan.entries.length + plan.refused.length + unchanged === 0) {
-        return yield* Options.refuse("No workflows found")
-      }
-      const isWritten = !dryRun && plan.entries.length > 0
-      const state = isWritten ? yield* Fleet.apply(plan.id) : { plan, outcomes: new Map(), warnings: [] }
-      const outcome = isWritten ? batches.summarize(state) : {}
-      const isProven = outcome.done !== undefined && (yield* N8nClient.use((client) => client.release)) !== undefined
-      const redacts = yield* Tool.RedactSecrets
-      const refused = batches.grouped([...plan.refused, ...batches.leftOut(state)])
-      const upgraded = defined({
+    if (!dryRun && n8n) yield* checkWrites("upgrade changes workflows", ", or add --dry-run")
+    const connected = n8n ? yield* N8nClient.use((client) => client.release) : undefined
+    if (to !== undefined && connected !== undefined && Releases.isNewer(to, connected)) {
+      return yield* Options.refuse(
+        `This n8n is ${connected}: it lacks what ${to} has. Upgrade n8n first, or upgrade a folder with --to ${to}`
+      )
+    }
+    const { ids = [], ...conditions } = select
+    const known = yield* Effect.mapError(Effect.forEach(ids, Links.workflowOf), Options.refuse)
+    const { plan, unchanged } = yield* Fleet.plan({
+      select: Object.keys(select).length === 0
+        ? "all"
+        : known.length === 0
+        ? conditions
+        : { ...conditions, ids: known },
+      files: n8n ? undefined : [place.only === undefined ? place.root : basename(place.only)],
+      operations: [{ op: "upgrade" }],
+      publish: "draft",
+      release: to
+    })
+    const missing = plan.refused.find(({ name }) => n8n && name === "")
+    if (missing !== undefined) {
+      return yield* Options.refuse(`Workflow '${missing.id}' ${reasons[missing.why] ?? missing.why}`)
+    }
+    if (plan.entries.length + plan.refused.length + unchanged === 0) {
+      return yield* Options.refuse("No workflows found")
+    }
+    const isWritten = !dryRun && plan.entries.length > 0
+    const state = isWritten ? yield* Fleet.apply(plan.id) : { plan, outcomes: new Map(), warnings: [] }
+    const outcome = isWritten ? batches.summarize(state) : {}
+    const isProven = outcome.done !== undefined && (yield* N8nClient.use((client) => client.release)) !== undefined
+    const redacts = yield* Tool.RedactSecrets
+    const refused = batches.grouped([...plan.refused, ...batches.leftOut(state)])
+    return BatchReport.upgrade(
+      defined({
         ...outcome,
         plan,
         unchanged,
         refused: refused.length === 0 ? undefined : refused,
         proof: isProven ? yield* BatchProof.prove(plan.id, { last, timeout, redacts }) : undefined
-      })
-      yield* report(
-        json,
-        BatchReport.upgradeJson(upgraded),
-        () => BatchReport.upgradeLines(upgraded, dryRun, isColoured)
-      )
-      yield* exit(BatchReport.exitCode(upgraded))
-    }).pipe(
-      watched,
-      Effect.provide(yield* withFolders({ ...options, filesRoot: n8n ? options.filesRoot : [place.root] }))
+      }),
+      dryRun
     )
-  })
-)
+  }, watched)
+})

@@ -1,13 +1,15 @@
-/** Batches of changes, as text for people and as JSON. Pure. */
+/** Batches of changes as judgments: what they change, and what they leave or left out. Pure. */
 import * as Struct from "effect/Struct"
-import { arr } from "../../base/Json.ts"
+import { arr, defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Fleet from "../../fleet/Fleet.ts"
-import * as batches from "../../tools/shared/Batches.ts"
+import type * as Finding from "../../fleet/inspection/Finding.ts"
 import type * as BatchProof from "../../trials/proof/BatchProof.ts"
-import { manyLines, markOf } from "./ProofReport.ts"
+import * as ProofReport from "./ProofReport.ts"
+import type { Judgment } from "./Report.ts"
+import * as Writer from "./Writer.ts"
 
 const text = (value: string) => Visible.label(value, 200)
 
@@ -21,11 +23,6 @@ export interface Outcome {
   readonly warnings?: ReadonlyArray<string>
 }
 
-const leftOut = (refused: Outcome["refused"] = []) =>
-  refused.map(({ why, workflows }) =>
-    `  left out: ${Rows.listed(arr(workflows).map((each) => text(String(each))), 5)}: ${text(String(why))}`
-  )
-
 const changeLines = (changes: Fleet.Plan["changes"]) =>
   changes.flatMap(({ change, names, nodes, values = [], workflows }) => [
     `${text(change)}: ${nodes === undefined ? "" : `${counted(nodes, "place")} in `}${counted(workflows, "workflow")}`,
@@ -35,39 +32,61 @@ const changeLines = (changes: Fleet.Plan["changes"]) =>
     `  ${Rows.listed(names.map(text), 5)}`
   ])
 
-const leftLines = (left: Fleet.Plan["left"] = []) =>
-  left.flatMap(({ choices = [], decision, names, nodes, type, why }) => [
-    `left ${counted(nodes, "node")} of ${text(type)}: ${text(why)} ${text(decision)}`,
-    ...choices.map(({ does, key }) => `  accept ${key}: ${text(does)}`),
-    `  ${Rows.names(names, 5, 200)}`
-  ])
+/** Nodes that a batch leaves as they are, workflows that it leaves out, and its warnings. */
+const findings = (
+  { refused = [], warnings = [] }: Pick<Outcome, "refused" | "warnings">,
+  left: Fleet.Plan["left"] = []
+): ReadonlyArray<Finding.Finding> => [
+  ...left.map(({ choices = [], decision, names, nodes, type, why }): Finding.Finding => ({
+    rule: "not-upgraded",
+    severity: "warning",
+    message: `${counted(nodes, "node")} of ${type}: ${why} ${decision}`,
+    details: [...choices.map(({ does, key }) => `accept ${key}: ${text(does)}`), Rows.names(names, 5, 200)]
+  })),
+  ...refused.map(({ why, workflows }): Finding.Finding => ({
+    rule: "left-out",
+    severity: "error",
+    message: String(why),
+    details: [Rows.listed(arr(workflows).map((each) => text(String(each))), 5)]
+  })),
+  ...warnings.map((message): Finding.Finding => ({ rule: "batch", severity: "note", message }))
+]
 
-/** Changes that a plan makes, and what it leaves. */
-export const planLines = (
-  { changes, entries, left, refused }: Pick<Fleet.Plan, "changes" | "entries" | "left" | "refused">,
-  unchanged: number
-): ReadonlyArray<string> => {
+const isFailing = ({ severity }: Finding.Finding) => severity !== "note"
+
+/** Plan of changes that a person looks at before it is applied. */
+export const plan = ({ changes, entries }: Fleet.Plan, json: Outcome & { readonly unchanged?: number }): Judgment => {
   const published = entries.filter(({ active }) => active).length
-  return [
-    ...changeLines(changes),
-    ...leftLines(left),
-    ...leftOut(batches.grouped(refused)),
-    `${counted(entries.length, "workflow")} would change${published === 0 ? "" : `, ${published} of them published`}${
-      unchanged === 0 ? "" : `; ${unchanged} unchanged`
-    }`
-  ]
+  const { unchanged = 0 } = json
+  return {
+    json,
+    exit: 0,
+    verdict: `${counted(entries.length, "workflow")} would change${
+      published === 0 ? "" : `, ${published} of them published`
+    }${unchanged === 0 ? "" : `; ${unchanged} unchanged`}`,
+    about: changeLines(changes),
+    isByRule: true,
+    isFailing,
+    findings: findings(json)
+  }
 }
 
-/** Numbers of a batch, and the workflows that it left out. */
-export const outcomeLines = ({ done, notDone, refused, restored, stopped, warnings = [] }: Outcome) => [
-  ...leftOut(refused),
-  ...warnings.map((warning) => `  ${text(warning)}`),
-  [
-    ...(restored === undefined ? [`${done ?? 0} changed`] : [`${restored} restored`]),
-    ...(notDone === undefined ? [] : [`${notDone} not done${stopped === undefined ? "" : ` (${text(stopped)})`}`]),
-    ...(refused === undefined ? [] : [`${refused.flatMap(({ workflows }) => arr(workflows)).length} left out`])
-  ].join(", ")
-]
+/** Batch that was applied or taken back; exit status 1 if it did not end, 2 if it left workflows out. */
+export const outcome = (json: Outcome): Judgment => {
+  const { done = 0, notDone, refused, restored, stopped } = json
+  return {
+    json,
+    exit: notDone !== undefined ? 1 : refused !== undefined ? 2 : 0,
+    verdict: [
+      restored === undefined ? `${done} changed` : `${restored} restored`,
+      ...(notDone === undefined ? [] : [`${notDone} not done${stopped === undefined ? "" : ` (${text(stopped)})`}`]),
+      ...(refused === undefined ? [] : [`${refused.flatMap(({ workflows }) => arr(workflows)).length} left out`])
+    ].join(", "),
+    isByRule: true,
+    isFailing,
+    findings: findings(json)
+  }
+}
 
 /** Upgrade of many workflows: what it changed and left, and what its recorded runs prove. */
 export interface Upgrade extends Outcome {
@@ -76,33 +95,35 @@ export interface Upgrade extends Outcome {
   readonly proof?: BatchProof.BatchProof
 }
 
-/** Exit code of an upgrade: 0 everything is at its newest version, 2 something was left or differs, 1 a failure. */
-export const exitCode = ({ notDone = 0, plan: { left = [] }, proof, refused = [] }: Upgrade): 0 | 1 | 2 =>
-  refused.length + notDone > 0 ? 1 : left.length > 0 || proof !== undefined && proof.same < proof.runs ? 2 : 0
-
-/** Upgrade as JSON: its plan, for `edit --restore`, and workflows without what only the server needs. */
-export const upgradeJson = ({ plan, ...rest }: Upgrade) => ({
-  plan: plan.id,
-  workflows: plan.entries.map(({ id, name }) => ({ id, name })),
-  ...Struct.pick(plan, ["changes", "left"]),
-  ...rest
-})
-
-/** Report of an upgrade. */
-export const upgradeLines = (upgrade: Upgrade, isDryRun: boolean, isColoured: boolean): ReadonlyArray<string> => {
-  const { plan, proof, unchanged } = upgrade
-  const shown = { ...plan, left: [] }
-  return [
-    ...changeLines(plan.changes),
-    ...leftLines(plan.left),
-    ...isDryRun ? leftOut(upgrade.refused) : outcomeLines(upgrade),
-    ...proof === undefined ? [] : [
-      proof.verdict,
-      ...manyLines(proof)
+/**
+ * An upgrade; its JSON has the plan's id, for `edit --restore`, and workflows without what only the server needs. Exit
+ * status 0 if everything is at its newest version, 2 if something was left or differs, 1 if workflows were left out.
+ */
+export const upgrade = ({ plan, proof, ...rest }: Upgrade, isDryRun: boolean): Judgment => {
+  const { changes, entries, id, left = [] } = plan
+  const { notDone = 0, refused = [], unchanged } = rest
+  const proven = proof && ProofReport.many(proof)
+  const own = findings(rest, left)
+  return {
+    json: {
+      plan: id,
+      workflows: entries.map(({ id, name }) => ({ id, name })),
+      ...Struct.pick(plan, ["changes", "left"]),
+      ...rest,
+      ...defined({ proof: proven?.json })
+    },
+    exit: refused.length + notDone > 0 ? 1 : left.length > 0 || proof !== undefined && proof.same < proof.runs ? 2 : 0,
+    verdict: `${isDryRun ? "Would upgrade" : "Upgraded"} ${counted(entries.length, "workflow")}${
+      unchanged === 0 ? "" : `; ${unchanged} unchanged`
+    }`,
+    about: [
+      ...changeLines(changes),
+      ...isDryRun ? [] : [outcome(rest).verdict ?? ""],
+      ...proven ? [proven.verdict] : []
     ],
-    // Nodes that are left were outdated before.
-    `${markOf(exitCode({ ...upgrade, plan: shown }), isColoured)} ${isDryRun ? "Would upgrade" : "Upgraded"} ${
-      counted(plan.entries.length, "workflow")
-    }${unchanged === 0 ? "" : `; ${unchanged} unchanged`}`
-  ]
+    isByRule: true,
+    isFailing,
+    findings: [...own, ...proven?.findings ?? []],
+    subjects: [...Writer.subjectsOf(own), ...proven?.subjects ?? []]
+  }
 }

@@ -3,14 +3,15 @@ import * as Hints from "../../answer/Hints.ts"
 import * as Errors from "../../base/Errors.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import type * as CaseRun from "../../trials/cases/CaseRun.ts"
 import type { Difference } from "../../trials/cases/TestCase.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
 import * as TextDiff from "../../workflow/diff/TextDiff.ts"
-import type * as JUnit from "./JUnit.ts"
 import * as Layout from "./Layout.ts"
+import type { Judgment, Subject } from "./Report.ts"
 
 export type Named = CaseRun.Outcome & { readonly name: string }
 
@@ -142,30 +143,38 @@ export const json = (outcomes: ReadonlyArray<Named>, milliseconds: number) => ({
   })
 })
 
-const messageOf = (outcome: CaseRun.Outcome) =>
-  outcome._tag === "Error"
-    ? details(outcome).split("\n")[0] ?? ""
-    : `Not as expected: ${outcome.differences.map(({ path }) => path).slice(0, 5).join(", ")}`
-
-/** Case as an entry of a JUnit document, with its folder as class name. */
-export const junit = (outcome: Named): JUnit.Case => {
-  const { milliseconds, name } = outcome
+/** Case with what is not as expected as a finding, and with its folder as its group. */
+const subject = (outcome: Named): Subject => {
+  const { _tag, milliseconds, name } = outcome
   const folder = name.lastIndexOf("/")
-  const passed: JUnit.Case = {
-    name: name.slice(folder + 1),
-    classname: folder < 0 ? "." : name.slice(0, folder),
-    file: name,
-    milliseconds
-  }
-  if (isFine(outcome)) return passed
-  const isError = outcome._tag === "Error"
+  const [first = "", ...rest] = details(outcome).split("\n")
+  const place = { severity: "error" as const, file: name, line: 1, column: 1 }
   return {
-    ...passed,
-    problem: {
-      kind: isError ? "error" : "failure",
-      type: isError ? outcome.error._tag : "Difference",
-      message: messageOf(outcome),
-      text: details(outcome)
-    }
+    name: name.slice(folder + 1),
+    group: folder < 0 ? "." : name.slice(0, folder),
+    file: name,
+    milliseconds,
+    isJudged: _tag !== "Error",
+    findings: isFine(outcome) ? [] : outcome._tag === "Failed"
+      ? [{
+        ...place,
+        rule: "case-failed",
+        message: `Not as expected: ${Rows.listed(outcome.differences.map(({ path }) => path), 5)}`,
+        details: [first, ...rest]
+      }]
+      : [{ ...place, rule: "case-error", message: first, details: rest }]
+  }
+}
+
+/** Cases after each has been printed; exit status 1 if one is not as expected, or could not run. */
+export const judgment = (outcomes: ReadonlyArray<Named>, milliseconds: number): Judgment => {
+  const subjects = outcomes.map(subject)
+  return {
+    json: json(outcomes, milliseconds),
+    exit: outcomes.every(isFine) ? 0 : 1,
+    verdict: summary(outcomes, milliseconds),
+    text: () => [`\n${summary(outcomes, milliseconds)}`],
+    findings: subjects.flatMap(({ findings }) => findings),
+    subjects
   }
 }

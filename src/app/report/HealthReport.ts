@@ -2,10 +2,13 @@
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
+import type * as Finding from "../../fleet/inspection/Finding.ts"
 import type * as Health from "../../watch/Health.ts"
 import { byUrgency, type Incident, type Kind } from "../../watch/Incident.ts"
 import * as Layout from "./Layout.ts"
+import type { Judgment } from "./Report.ts"
 import * as WatchReport from "./WatchReport.ts"
+import * as Writer from "./Writer.ts"
 
 export interface Context extends WatchReport.Context {
   /** Host of n8n. */
@@ -336,4 +339,31 @@ export const text = (health: Health.Health, context: Context, screen: Layout.Scr
     health.unknown.flatMap((sentence) => inWidth(`Not known: ${Visible.label(sentence, 400)}`))
   ]
   return blocks.filter(({ length }) => length > 0).flatMap((lines, at) => at === 0 ? lines : ["", ...lines])
+}
+
+/** Incidents as findings: errors where something failed or stands still, warnings where it is doubtful. */
+export const judgment = (health: Health.Health, context: Context): Judgment => {
+  const zone = zoneOf(health, context)
+  const findings = incidentsOf(health).map((incident): Finding.Finding => {
+    const { command, text, time } = WatchReport.parts(incident, { ...context, zone })
+    const { kind, workflowId: workflow, workflowName: name = `deleted (${workflow})` } = incident
+    return {
+      rule: kind,
+      severity: WatchReport.kinds[kind].colour === 31 ? "error" : "warning",
+      ...(workflow === undefined ? {} : { workflow, name }),
+      message: `${time}: ${text}`,
+      ...(command === undefined ? {} : { fix: command })
+    }
+  })
+  return {
+    json: health,
+    verdict: `n8n at ${context.host}: ${summary(health)}`,
+    text: (screen) => text(health, context, screen),
+    isFailing: () => true,
+    findings,
+    subjects: Writer.subjectsOf(
+      findings,
+      health.healthy.map(({ workflowName }) => ({ name: Visible.label(workflowName) }))
+    )
+  }
 }

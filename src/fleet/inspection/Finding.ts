@@ -1,30 +1,45 @@
-/** Findings of `check`, in files or on n8n. Pure. */
+/** Findings of every command that judges something: in files, on n8n, or about recorded runs. Pure. */
 import { sha256 } from "../../base/Hash.ts"
 import * as Rules from "../../workflow/check/Rules.ts"
+import type * as Audit from "../Audit.ts"
 
 export type Severity = "error" | "warning" | "note"
 
-/** Finding in a workflow. */
-export interface Located {
+/** Severity of a finding of the audit, which has names of its own for it. */
+export const severityOf: { readonly [S in Audit.Severity]: Severity } = {
+  high: "error",
+  medium: "warning",
+  low: "note"
+}
+
+/** Judgment of a rule, whatever its place. */
+export interface Judged {
   readonly rule: string
   readonly severity: Severity
   readonly node?: string
   readonly message: string
   readonly fix?: string
+  /** Lines below the message: both sides of a difference, places in a workflow. */
+  readonly details?: ReadonlyArray<string>
+}
+
+/** Finding in a workflow. */
+export interface Located extends Judged {
   /** From the workflow or, in a file with several, from the file: `nodes[3].parameters.url`. */
   readonly path: string
 }
 
-/** Finding at a line of a file, or in a workflow on n8n. */
-export type Finding =
-  & Located
-  & (
-    | { readonly file: string; readonly line: number; readonly column: number }
-    | { readonly workflow: string; readonly name: string }
-  )
+/** Line of a file, a workflow or another thing on n8n, or nothing that has a name. */
+export type Place =
+  | { readonly file: string; readonly line: number; readonly column: number }
+  | { readonly workflow: string; readonly name: string }
+  | {}
 
-/** File, or id on n8n. */
-export const placeOf = (finding: Finding): string => "file" in finding ? finding.file : finding.workflow
+export type Finding = Judged & Partial<Pick<Located, "path">> & Place
+
+/** File, or id on n8n; empty if neither. */
+export const placeOf = (finding: Finding): string =>
+  "file" in finding ? finding.file : "workflow" in finding ? finding.workflow : ""
 
 const withoutPlaces = (message: string) => message.replace(/\bnodes\[\d+\]/g, "nodes[]").replace(/\bline \d+/g, "line")
 
@@ -47,7 +62,7 @@ export const upgradeRule = "upgrade-"
 
 /** Name and help of any rule. */
 export const ruleOf = (id: string): { readonly name: string; readonly help: string } =>
-  Rules.describe(id) ?? (!id.startsWith(upgradeRule) ? { name: id, help: "A rule of this application." } : {
+  Rules.describe(id) ?? (!id.startsWith(upgradeRule) ? { name: id, help: "The message says what it means." } : {
     name: `Upgrade: ${id.slice(upgradeRule.length).replaceAll("-", " ")}`,
     help: "n8n changes this on the way to the target: the message names the release, and the fix what to do instead."
   })

@@ -17,8 +17,10 @@ import { type Context, type Draft, findings } from "./workflow.ts"
 
 export interface Report {
   readonly findings: ReadonlyArray<Finding>
-  /** Files with workflows and the code beside them, or ids on n8n, in their order. */
+  /** Files with workflows, or ids on n8n, in their order. */
   readonly places: ReadonlyArray<string>
+  /** Files of code beside them. */
+  readonly code: ReadonlyArray<string>
   /** Other `.json` files, and what they are. */
   readonly others: ReadonlyArray<WorkflowFiles.Other>
 }
@@ -189,10 +191,8 @@ export const inFolder = Effect.fn("Inspection.inFolder")(function*({ only, root,
   })
   const report: Report = {
     findings: all.flat(),
-    places: entries.flatMap(({ beside, shown }) => [
-      shown,
-      ...[...beside?.files.keys() ?? []].map((file) => besideOf(shown, file))
-    ]),
+    places: entries.map(({ shown }) => shown),
+    code: entries.flatMap(({ beside, shown }) => [...beside?.files.keys() ?? []].map((file) => besideOf(shown, file))),
     others
   }
   return report
@@ -228,6 +228,6 @@ export const onN8n = Effect.fn("Inspection.onN8n")(function*(to?: string) {
       }))
     })
   )
-  const report: Report = { findings: all.flat(), places: workflows.map(({ id }) => id), others: [] }
+  const report: Report = { findings: all.flat(), places: workflows.map(({ id }) => id), code: [], others: [] }
   return report
 })

@@ -1,38 +1,17 @@
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import * as CliOutput from "effect/cli/CliOutput"
-import * as Command from "effect/cli/Command"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { readFileSync } from "node:fs"
-import { vi } from "vitest"
 import { present } from "../../../src/app/commands/health.ts"
-import { commandLine } from "../../../src/app/commands/Program.ts"
+import * as HealthReport from "../../../src/app/report/HealthReport.ts"
+import * as Writer from "../../../src/app/report/Writer.ts"
 import * as Services from "../../../src/app/Services.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type { Health } from "../../../src/watch/Health.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import { week } from "../../support/health.ts"
-
-/** Runs a command; returns what it printed, and how it ended. */
-const printed = Effect.fnUntraced(function*<E extends { readonly message: string }, R>(run: Effect.Effect<void, E, R>) {
-  let stdout = ""
-  const spy = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    stdout += String(text)
-    return true
-  })
-  process.exitCode = undefined
-  const error = yield* run.pipe(
-    Effect.as(""),
-    Effect.catch((error) => Effect.succeed(error.message)),
-    Effect.ensuring(Effect.sync(() => spy.mockRestore()))
-  )
-  const { exitCode } = process
-  process.exitCode = undefined
-  return { stdout, error, exitCode }
-})
+import { command, printed } from "../../support/printed.ts"
 
 const context = { program: "effect-n8n-mcp", zone: undefined }
 
@@ -43,26 +22,24 @@ const shown = Effect.fnUntraced(function*(health: Health, out?: string) {
     FakeN8n.layer(Demo.seed),
     Services.layer({ filesRoots: [folder], stateFolder: `${folder}/.state` })
   )
-  const form = { json: out === undefined, open: false, out: out && `${folder}/${out}` }
+  const form = { open: false, out: out && `${folder}/${out}` }
   return { folder, ...yield* printed(Effect.provide(present(health, form, context), world)) }
 })
 
 const fine = (): Health => ({ ...week(), shared: [], rows: [] })
 
 describe("health", () => {
-  it.effect("prints all of it as JSON, and exits with 2 if there are incidents", () =>
-    Effect.gen(function*() {
-      const { error, exitCode, stdout } = yield* shown(week())
-      assert.deepStrictEqual([error, exitCode], ["", 2])
-      const health = JSON.parse(stdout) as Health
-      assert.deepStrictEqual(
-        health.rows.map(({ workflowId }) => workflowId),
-        week().rows.map(({ workflowId }) => workflowId)
-      )
-      assert.strictEqual(health.shared[0]?.workflows?.length, 14)
-      assert.notInclude(stdout, "\u202e")
-      assert.strictEqual((yield* shown(fine())).exitCode, 0)
-    }).pipe(Effect.scoped, Effect.provide(platform)))
+  it.effect("has all of it as JSON and as findings, and exits with 2 if there are incidents", () =>
+    Effect.sync(() => {
+      const judgment = HealthReport.judgment(week(), { ...context, host: "n8n.example" })
+      const { findings } = judgment
+      assert.deepStrictEqual(Writer.json(judgment), { ...week(), findings })
+      assert.lengthOf(findings, 7)
+      assert.deepInclude(findings[0], { rule: "unreachable", severity: "error" })
+      assert.strictEqual(Writer.exitOf(judgment), 2)
+      assert.strictEqual(Writer.exitOf(HealthReport.judgment(fine(), { ...context, host: "n8n.example" })), 0)
+      assert.notInclude(Writer.junit(judgment, "health", { milliseconds: 1, startedAt: 0 }), "\u202e")
+    }))
 
   it.effect("writes a page, with the same exit status", () =>
     Effect.gen(function*() {
@@ -85,15 +62,10 @@ describe("health", () => {
     [["--timezone", "Europe/Atlantis"], "is not a time zone"],
     [["--workflow", "nobody"], "Workflow 'nobody' not found"],
     [["--out", "health.svg"], "--out 'health.svg': the name of a page ends in .html; --json prints the data"],
-    [["--out", "health.html", "--json"], "Choose one: --json, or a page"]
+    [["--out", "health.html", "--json"], "Choose one: --json or --format, or a page"]
   ])("refuses %j, and looks at nothing", ([args, message]) =>
     Effect.gen(function*() {
-      const { error, stdout } = yield* printed(
-        Command.runWith(commandLine, { version: "0" })(["health", "--demo", ...args]).pipe(
-          Effect.provideService(CliOutput.Presenter, { present: () => Effect.void }),
-          Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))))
-        )
-      )
+      const { error, stdout } = yield* command("health", "--demo", ...args)
       assert.include(error, message)
       assert.strictEqual(stdout, "")
     }))

@@ -211,8 +211,8 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
         "deep/split.json": pretty(split),
         "deep/split.code/sum.js": "// one\nconst a = [\n)\n"
       })
-      const { findings, places } = yield* check(root)
-      assert.deepStrictEqual(places, ["flows/deep/split.json", "flows/deep/split.code/sum.js"])
+      const { code, findings, places } = yield* check(root)
+      assert.deepStrictEqual([places, code], [["flows/deep/split.json"], ["flows/deep/split.code/sum.js"]])
       assert.deepInclude(findings.find(({ rule }) => rule === "code-syntax"), {
         file: "flows/deep/split.code/sum.js",
         line: 3,

@@ -25,7 +25,8 @@ describe("audit", () => {
         assert.strictEqual(whole.code, 1)
         assert.include(whole.stdout, "securityAudit:generate")
         const other = yield* auditing(["--only", "literal-secret", "--json"], env)
-        assert.deepStrictEqual([other.code, JSON.parse(other.stdout)], [0, { workflows: 0, ok: true, findings: [] }])
+        assert.strictEqual(other.code, 0)
+        assert.deepInclude(JSON.parse(other.stdout), { workflows: 0, ok: true, known: 0, findings: [] })
       }).pipe(Effect.scoped, Effect.provide(platform)),
     60_000
   )
@@ -47,16 +48,19 @@ describe("audit", () => {
         assert.strictEqual(missing.code, 1)
         assert.include(missing.stderr, "--update-baseline writes it")
         const accepted = yield* audit("a", "--update-baseline")
-        assert.deepStrictEqual(
-          [accepted.code, JSON.parse(accepted.stdout)],
-          [0, { workflows: 1, ok: true, findings: [], known: 2 }]
-        )
+        assert.strictEqual(accepted.code, 0)
+        assert.deepInclude(JSON.parse(accepted.stdout), { workflows: 1, ok: true, errors: 0, findings: [], known: 2 })
         const others = yield* audit("--only", "open-webhook")
         assert.strictEqual(others.code, 2)
-        assert.deepStrictEqual(
-          JSON.parse(others.stdout).findings.map(({ places }: { places: unknown }) => places),
-          [[{ id: "b", name: "b", at: ["Hook"] }]]
-        )
+        const { findings: [finding, ...more] } = JSON.parse(others.stdout)
+        assert.lengthOf(more, 0)
+        assert.deepInclude(finding, {
+          rule: "open-webhook",
+          severity: "error",
+          workflow: "b",
+          name: "b",
+          details: ["Hook"]
+        })
         assert.strictEqual((yield* audit("--only", "open-webhook", "--update-baseline")).code, 0)
         assert.strictEqual((yield* audit("--only", "open-webhook")).code, 0)
         // Those of the other checks are still known.

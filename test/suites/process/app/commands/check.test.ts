@@ -21,7 +21,7 @@ describe("check", () => {
         const folder = yield* folderWith({ "flows/daily.json": daily("return []", 1.2), "package.json": "{}" })
         const sound = yield* run(folder, "check")
         assert.deepInclude(sound, { code: 0, stderr: "" })
-        assert.match(sound.stdout, /^flows\/daily\.json\n.*outdated-node]\n\n1 note in 1 of 1 file\n$/)
+        assert.match(sound.stdout, /^flows\/daily\.json\n.*outdated-node]\n\n1 note in 1 of 1 workflow file\n$/)
         assert.strictEqual((yield* run(folder, "check", "flows", "--strict")).code, 2)
         writeFileSync(`${folder}/flows/daily.json`, daily("return ["))
         const broken = yield* run(folder, "check", "flows", "--format", "json")
@@ -58,7 +58,7 @@ describe("check", () => {
         assert.deepInclude(JSON.parse(other.stdout), { errors: 1, known: 1 })
         assert.strictEqual((yield* check("b", "--update-baseline")).code, 0)
         const known = yield* check("--strict")
-        assert.deepInclude(known, { code: 0, stdout: "2 files, nothing found; 3 known in the baseline\n" })
+        assert.deepInclude(known, { code: 0, stdout: "2 workflow files, nothing found; 3 known in the baseline\n" })
         // The lines shift, and one more finding is new.
         writeFileSync(`${folder}/a/a.json`, JSON.stringify(JSON.parse(daily("\n\nreturn [", 1.2)), null, 4))
         const shifted = yield* check("--format", "json")

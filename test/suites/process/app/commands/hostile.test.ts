@@ -57,5 +57,26 @@ describe("the command line", () => {
       yield* expects("parameters.url", "diff", "flows")
       yield* expects("failed", "push", "flows")
       yield* expects("could not run", "test", "cases")
+      // Colours that a report paints are not made visible with the names in it.
+      for (
+        const args of [
+          ["check", "--n8n"],
+          ["check", "flows"],
+          ["audit"],
+          ["health", "--format", "text"],
+          ["upgrade", "--n8n", "--dry-run"],
+          ["edit", "{\"op\":\"replace\",\"find\":\"Bearer\",\"with\":\"X\"}", "--id", "w1", "--dry-run"],
+          ["prove", "w1"],
+          ["prove", "w1", "--drill"]
+        ]
+      ) {
+        const { output } = yield* runIn(folder, { ...env, FORCE_COLOR: "1" }, ...args)
+        assert.notMatch(output, /\\u001b\[(?:0|3[1-3])m/, args.join(" "))
+        const own = String.fromCharCode(27)
+        isSafe(
+          args.join(" "),
+          ["0", "31", "32", "33", "90"].reduce((text, code) => text.replaceAll(`${own}[${code}m`, ""), output)
+        )
+      }
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
 })

@@ -23,7 +23,7 @@ describe("prove", () => {
       assert.strictEqual(text.code, 0, text.output)
       assert.match(
         text.stdout,
-        /^✓ 4 same; 1 volatile value compared by shape\n  compared: outputs of 2 nodes\n\nignored\n/
+        /^✓ 4 same; 1 volatile value compared by shape\n  compared: outputs of 2 nodes\n\n.* \(w1\)\n  note .*\[ignored]\n/
       )
       const { code, stdout } = yield* prove("plain", "--json", "--last", "2")
       assert.strictEqual(code, 0)
