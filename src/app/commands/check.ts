@@ -197,7 +197,7 @@ export const audit = row({
       isFailing: () => true,
       findings,
       summary: (counts) =>
-        `${counted(workflows, "workflow")}, ${counts || "nothing found"}${
+        `Checked ${counted(workflows, "workflow")}: ${counts || "nothing found"}${
           count === 0 ? "" : `; ${counted(count, "place")} known in the baseline`
         }`
     }

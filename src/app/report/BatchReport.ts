@@ -52,21 +52,20 @@ const findings = (
   ...warnings.map((message): Finding.Finding => ({ rule: "batch", severity: "note", message }))
 ]
 
-const isFailing = ({ severity }: Finding.Finding) => severity !== "note"
+const base = { isByRule: true, isFailing: ({ severity }: Finding.Finding) => severity !== "note" }
 
 /** Plan of changes that a person looks at before it is applied. */
 export const plan = ({ changes, entries }: Fleet.Plan, json: Outcome & { readonly unchanged?: number }): Judgment => {
   const published = entries.filter(({ active }) => active).length
   const { unchanged = 0 } = json
   return {
+    ...base,
     json,
     exit: 0,
     verdict: `${counted(entries.length, "workflow")} would change${
       published === 0 ? "" : `, ${published} of them published`
     }${unchanged === 0 ? "" : `; ${unchanged} unchanged`}`,
     about: changeLines(changes),
-    isByRule: true,
-    isFailing,
     findings: findings(json)
   }
 }
@@ -75,6 +74,7 @@ export const plan = ({ changes, entries }: Fleet.Plan, json: Outcome & { readonl
 export const outcome = (json: Outcome): Judgment => {
   const { done = 0, notDone, refused, restored, stopped } = json
   return {
+    ...base,
     json,
     exit: notDone !== undefined ? 1 : refused !== undefined ? 2 : 0,
     verdict: [
@@ -82,8 +82,6 @@ export const outcome = (json: Outcome): Judgment => {
       ...(notDone === undefined ? [] : [`${notDone} not done${stopped === undefined ? "" : ` (${text(stopped)})`}`]),
       ...(refused === undefined ? [] : [`${refused.flatMap(({ workflows }) => arr(workflows)).length} left out`])
     ].join(", "),
-    isByRule: true,
-    isFailing,
     findings: findings(json)
   }
 }
@@ -105,6 +103,7 @@ export const upgrade = ({ plan, proof, ...rest }: Upgrade, isDryRun: boolean): J
   const proven = proof && ProofReport.many(proof)
   const own = findings(rest, left)
   return {
+    ...base,
     json: {
       plan: id,
       workflows: entries.map(({ id, name }) => ({ id, name })),
@@ -121,8 +120,6 @@ export const upgrade = ({ plan, proof, ...rest }: Upgrade, isDryRun: boolean): J
       ...isDryRun ? [] : [outcome(rest).verdict ?? ""],
       ...proven ? [proven.verdict] : []
     ],
-    isByRule: true,
-    isFailing,
     findings: [...own, ...proven?.findings ?? []],
     subjects: [...Writer.subjectsOf(own), ...proven?.subjects ?? []]
   }

@@ -88,7 +88,7 @@ export const one = (proof: Proof.Proof, allowsFixed = false): Judgment => {
 }
 
 /** Proof of several workflows: the callers of a changed one, or those of a batch. */
-export const many = ({ proofs, ...json }: Proofs.Proofs & { readonly proofs: ReadonlyArray<Proofs.Proven> }) => {
+export const many = ({ proofs, ...json }: Proofs.Proofs) => {
   const parts = proofs.map(({ id, name, proof }) => {
     const why = Result.isFailure(proof) ? [{ execution: id, why: proof.failure.message }] : []
     const nothing = { groups: [], ignored: [], notReplayed: why, outcomes: [] }

@@ -52,9 +52,9 @@ const whole = (finding: Finding.Judged) => {
 const isMany = ({ path, rule, severity }: Finding.Finding) =>
   path !== undefined && severity === "note" || rule === "unreachable-node"
 
-/** Findings of rules that concern many nodes in one line. */
+/** Findings of rules that concern many nodes of a place as one. */
 const merged = (findings: ReadonlyArray<Finding.Finding>): ReadonlyArray<Finding.Finding> =>
-  Rows.grouped(findings, (each) => isMany(each) ? [each.rule, each.severity] : each).flatMap(
+  Rows.grouped(findings, (each) => isMany(each) ? [Finding.placeOf(each), each.rule, each.severity] : each).flatMap(
     ({ count, first: { fix, node: _, ...first }, rows }) => {
       if (count === 1) return rows
       const names = Rows.names(rows.flatMap(({ node }) => node ?? []), 5, 40)
@@ -68,17 +68,23 @@ const colours = { error: 31, warning: 33, note: undefined } as const
 const severityOf = ({ severity }: Finding.Finding, width: number, { isColoured }: Layout.Screen) =>
   Layout.paint(severity.padEnd(width), colours[severity], isColoured)
 
+/** Line and column of what is at a place in a file. */
+const positionOf = (finding: Finding.Finding) =>
+  "file" in finding && finding.path !== undefined ? `${finding.line}:${finding.column}` : ""
+
+const titleLines = (finding: Finding.Finding, indent = "") => {
+  const title = titleOf(finding)
+  return title === "" ? [] : [`${indent}${title}`]
+}
+
 const byPlace = (findings: ReadonlyArray<Finding.Finding>, screen: Layout.Screen) =>
   Rows.grouped(findings, Finding.placeOf).flatMap(({ first, rows }) => {
-    const positionOf = (finding: Finding.Finding) =>
-      "file" in finding && finding.path !== undefined ? `${finding.line}:${finding.column}` : ""
-    const shown = merged(rows)
-    const width = Math.max(...shown.map((each) => positionOf(each).length))
+    const width = Math.max(...rows.map((each) => positionOf(each).length))
     const indent = " ".repeat(width === 0 ? 11 : width + 13)
     const fixes = new Set<string | undefined>()
     return [
-      ...[titleOf(first)].filter((title) => title !== ""),
-      ...shown.flatMap((finding) => {
+      ...titleLines(first),
+      ...rows.flatMap((finding) => {
         const { fix, rule } = finding
         const isNew = !fixes.has(fix)
         fixes.add(fix)
@@ -107,10 +113,7 @@ const byRule = (findings: ReadonlyArray<Finding.Finding>, screen: Layout.Screen)
         }`,
         ...(isCounted
           ? [`  ${counted(places.length, "place")}: --json lists them, and a pipe`]
-          : rows.flatMap((each) => [
-            ...[titleOf(each)].filter((title) => title !== "").map((title) => `  ${title}`),
-            ...detailsOf(each).map((line) => `    │ ${line}`)
-          ])),
+          : rows.flatMap((each) => [...titleLines(each, "  "), ...detailsOf(each).map((line) => `    │ ${line}`)])),
         ...(first.fix === undefined ? [] : [`  → ${label(first.fix)}`]),
         ""
       ]
@@ -118,12 +121,13 @@ const byRule = (findings: ReadonlyArray<Finding.Finding>, screen: Layout.Screen)
   )
 
 /** Numbers of findings in words, and of the lines that show them if there are fewer. */
-const counts = (findings: ReadonlyArray<Finding.Finding>, lines = findings) =>
-  severities.flatMap((severity) => {
-    const [count, shown] = [findings, lines].map((all) => all.filter((each) => each.severity === severity).length)
-    if (count === undefined || shown === undefined || count === 0) return []
-    return `${counted(count, severity)}${shown < count ? ` (${counted(shown, "line")})` : ""}`
+const counts = (findings: ReadonlyArray<Finding.Finding>, lines = findings) => {
+  const [all, shown] = [tally(findings), tally(lines)]
+  return severities.flatMap((severity) => {
+    const [count = 0, line = 0] = [all[`${severity}s`], shown[`${severity}s`]]
+    return count === 0 ? [] : `${counted(count, severity)}${line < count ? ` (${counted(line, "line")})` : ""}`
   }).join(", ")
+}
 
 const marks = [["✓", 32], ["✗", 31], ["≠", 33]] as const
 
@@ -135,12 +139,12 @@ export const text = (judgment: Judgment, screen: Layout.Screen): ReadonlyArray<s
     ...(verdict === undefined ? [] : [`${Layout.paint(mark, colour, screen.isColoured)} ${label(verdict)}`]),
     ...about.map((line) => Visible.text(line).replace(/[\r\n]+/g, " "))
   ]
-  const lines = isByRule ? findings : Rows.grouped(findings, Finding.placeOf).flatMap(({ rows }) => merged(rows))
-  const shown = (isByRule ? byRule : byPlace)(findings, screen)
+  const rows = isByRule ? findings : merged(findings)
+  const lines = isByRule ? byRule(rows, screen) : byPlace(rows, screen)
   return [
     ...head,
-    ...(head.length > 0 && shown.length > 0 ? [""] : []),
-    ...(summary === undefined ? shown.slice(0, -1) : [...shown, summary(counts(findings, lines))])
+    ...(head.length > 0 && lines.length > 0 ? [""] : []),
+    ...(summary === undefined ? lines.slice(0, -1) : [...lines, summary(counts(findings, rows))])
   ]
 }
 
@@ -207,9 +211,7 @@ export const junit = (judgment: Judgment, command: string, { milliseconds, start
     const findings = isJudged ? subject.findings.filter(isFailing) : subject.findings
     const [first] = findings
     const kind = first === undefined ? undefined : isJudged ? "failure" : "error"
-    const lines = findings.map((finding) =>
-      `${"file" in finding ? `${finding.line}:${finding.column} ` : ""}${finding.rule} ${whole(finding)}`
-    )
+    const lines = findings.map((finding) => `${positionOf(finding)} ${finding.rule} ${whole(finding)}`.trim())
     return {
       kind,
       xml: element(

@@ -173,7 +173,7 @@ export const workflowProve = Tool.make({
     }),
   summarize: (result, { callers, drill: _, ...input }) => {
     if ("batch" in result) {
-      const { next, ...proof } = result.batch
+      const { next, proofs: _, ...proof } = result.batch
       return defined({ ...proof, next: next === undefined ? undefined : { ...input, batch: next } })
     }
     if ("callers" in result) {

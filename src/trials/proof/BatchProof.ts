@@ -15,7 +15,6 @@ export type Options = Pick<Proof.Options, "ignore" | "last" | "redacts" | "timeo
 
 /** Proof of a batch. */
 export interface BatchProof extends Proofs.Proofs {
-  readonly proofs: ReadonlyArray<Proofs.Proven>
   /** `batch` of the call that continues. */
   readonly next?: string
 }
@@ -78,7 +77,6 @@ export const prove = Effect.fn("BatchProof.prove")(
     )
     return defined({
       ...Proofs.of(all),
-      proofs: all,
       next: lastProven && `${id}@${lastProven}`
     }) satisfies BatchProof
   }

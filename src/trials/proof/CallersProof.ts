@@ -30,7 +30,6 @@ export interface Options extends Pick<Proof.Options, "ignore" | "last" | "redact
 
 /** Proof of callers. */
 export interface CallersProof extends Proofs.Proofs {
-  readonly proofs: ReadonlyArray<Proofs.Proven>
   /** `after` of the call that continues. */
   readonly next?: string
 }
@@ -233,5 +232,5 @@ export const prove = Effect.fn("CallersProof.prove")(function*(
       ? []
       : [`'${name}' itself sends something different in ${counted(sending, "run")}: prove it without callers`]
   ]
-  return defined({ ...whole, verdict: [whole.verdict, ...notes].join("; "), proofs: all, next }) satisfies CallersProof
+  return defined({ ...whole, verdict: [whole.verdict, ...notes].join("; "), next }) satisfies CallersProof
 }, Effect.scoped)

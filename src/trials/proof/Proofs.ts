@@ -34,6 +34,7 @@ export interface Proofs {
   readonly groups: ReadonlyArray<typeof Group.Type>
   /** Workflows, nodes and runs that say nothing, by the reason. */
   readonly notReplayed: ReadonlyArray<typeof Reason.Type>
+  readonly proofs: ReadonlyArray<Proven>
 }
 
 /** Workflow, as it is named in answers. */
@@ -125,7 +126,8 @@ export const of = (all: ReadonlyArray<Proven>, others: ReadonlyArray<Unproven> =
     runs,
     same: sum((proof) => proof.same),
     groups: groupsOf(all),
-    notReplayed: reasonsOf(all, others)
+    notReplayed: reasonsOf(all, others),
+    proofs: all
   }
 }
 

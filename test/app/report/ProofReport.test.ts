@@ -110,7 +110,7 @@ Orders (w1)
       name: `Name of ${id}`,
       proof: Result.succeed({ ...rest, notReplayed: [], left: [], triggers: [] })
     }))
-    const judgment = ProofReport.many({ ...Proofs.of(proofs), proofs })
+    const judgment = ProofReport.many(Proofs.of(proofs))
     const text = Writer.text(judgment, plain).join("\n")
     assert.match(
       text,
