@@ -70,16 +70,6 @@ export interface Row<Name extends string, Config, F extends keyof Reports, S, E,
   ) => Effect.Effect<Reports[F], E, R>
 }
 
-/** Prints a report, and sets the exit status. */
-const present = Effect.fnUntraced(function*({ advice = [], exit: code = 0, json, text }: Report.Report, form: Form) {
-  if (form.isJson) yield* Terminal.print(JSON.stringify(json))
-  else {
-    yield* Effect.forEach(text(form.screen), Terminal.say, { discard: true })
-    yield* Effect.forEach(advice, Terminal.warn, { discard: true })
-  }
-  yield* exit(code)
-})
-
 /** Writes a JUnit document with its folder. */
 const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
   const fs = yield* FileSystem.FileSystem
@@ -89,23 +79,28 @@ const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
   )
 })
 
-/** Prints a judgment in its format, and sets the exit status, which is the same in all. */
-const judge = Effect.fnUntraced(function*(
-  judgment: Report.Judgment,
+/** Prints a report in its format, and sets the exit status, which is the same in all. */
+const present = Effect.fnUntraced(function*(
+  report: Report.Report | Report.Judgment,
   { format, screen }: Form,
   { command, junit, startedAt }: { readonly command: string; readonly junit?: string; readonly startedAt: number }
 ) {
+  const isJudgment = "findings" in report
+  const judgment = isJudgment ? report : { ...report, findings: [] }
   const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
   const document = () => Writer.junit(judgment, command, { milliseconds, startedAt })
   if (format === "text") {
     yield* Effect.forEach(Writer.text(judgment, screen), Terminal.say, { discard: true })
-    yield* Effect.forEach(judgment.advice ?? [], Terminal.warn, { discard: true })
+    yield* Effect.forEach(report.advice ?? [], Terminal.warn, { discard: true })
   } else if (format === "github") {
     // Commands for GitHub, which `print` would escape.
     yield* Terminal.write(Writer.github(judgment).map((each) => `${each}\n`).join(""))
     yield* Terminal.print(Writer.conclusion(judgment))
   } else if (format === "junit") yield* Terminal.print(document().trimEnd())
-  else yield* Terminal.print(JSON.stringify(format === "sarif" ? Writer.sarif(judgment) : Writer.json(judgment)))
+  else {
+    const json = format === "sarif" ? Writer.sarif(judgment) : isJudgment ? Writer.json(report) : report.json
+    yield* Terminal.print(JSON.stringify(json))
+  }
   if (junit !== undefined) yield* writeJUnit(junit, document())
   yield* exit(Writer.exitOf(judgment))
 })
@@ -140,9 +135,7 @@ export const row = <
           Effect.flatMap((report) =>
             report === undefined
               ? Effect.void
-              : "findings" in report
-              ? judge(report, how, { command: name, startedAt, ...defined({ junit }) })
-              : present(report, how)
+              : present(report, how, { command: name, startedAt, ...defined({ junit }) })
           ),
           Effect.provide(services(input as never, options))
         ))

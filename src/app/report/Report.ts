@@ -31,7 +31,7 @@ export interface Subject {
 /** Report of a command that judges something: the writer makes each of its formats. */
 export interface Judgment extends Pick<Report, "advice" | "exit"> {
   /** Data besides the findings that `--json` prints. */
-  readonly json: object
+  readonly json: unknown
   readonly findings: ReadonlyArray<Finding.Finding>
   /** Whether a finding fails the command, which then exits with 2; by default an error does. */
   readonly isFailing?: (finding: Finding.Finding) => boolean

@@ -24,7 +24,7 @@ export const tally = (findings: ReadonlyArray<Finding.Finding>) =>
     severities.map((each) => [`${each}s`, findings.filter(({ severity }) => severity === each).length])
   )
 
-export const json = ({ findings, json }: Judgment): object => ({ ...json, findings })
+export const json = ({ findings, json }: Judgment): object => ({ ...json as object, findings })
 
 const label = (text: string) => Visible.label(text, 1_000)
 
@@ -44,9 +44,10 @@ const detailsOf = ({ details = [] }: Finding.Judged) => details.flatMap((each) =
 
 /** Everything about a finding except its place. */
 const whole = (finding: Finding.Judged) => {
-  const fix = finding.fix === undefined ? [] : [label(finding.fix)]
-  const text = fix.length === 0 ? sentence(finding) : sentence(finding).replace(/[^.!?:…]$/, "$&.")
-  return [[text, ...fix].join(" "), ...detailsOf(finding)].join("\n")
+  const text = sentence(finding)
+  const { fix } = finding
+  const advised = fix === undefined ? text : `${text.replace(/[^.!?:…]$/, "$&.")} ${label(fix)}`
+  return [advised, ...detailsOf(finding)].join("\n")
 }
 
 const isMany = ({ path, rule, severity }: Finding.Finding) =>
@@ -243,23 +244,20 @@ const pascal = (id: string) => id.replace(/(?:^|\W)(\w)/g, (_, letter: string) =
 
 const locationsOf = (finding: Finding.Finding) => {
   const { node } = finding
-  const inside = "workflow" in finding ? `${finding.workflow}/` : ""
+  const workflow = "workflow" in finding ? finding.workflow : undefined
+  const inside = workflow === undefined ? "" : `${workflow}/`
   const logical = [
     ...(node === undefined ? [] : [{ name: node, fullyQualifiedName: `${inside}${node}`, kind: "node" }]),
-    ...("workflow" in finding
-      ? [{ name: finding.name, fullyQualifiedName: finding.workflow, kind: "workflow" }]
-      : [])
+    ...("workflow" in finding ? [{ name: finding.name, fullyQualifiedName: workflow, kind: "workflow" }] : [])
   ]
-  const location = defined({
-    physicalLocation: "file" in finding
-      ? {
-        artifactLocation: { uri: finding.file.split("/").map(encodeURIComponent).join("/") },
-        region: { startLine: finding.line, startColumn: finding.column }
-      }
-      : undefined,
-    logicalLocations: logical.length === 0 ? undefined : logical
-  })
-  return Object.keys(location).length === 0 ? [] : [location]
+  const physicalLocation = "file" in finding
+    ? {
+      artifactLocation: { uri: finding.file.split("/").map(encodeURIComponent).join("/") },
+      region: { startLine: finding.line, startColumn: finding.column }
+    }
+    : undefined
+  const logicalLocations = logical.length === 0 ? undefined : logical
+  return physicalLocation ?? logicalLocations ? [defined({ physicalLocation, logicalLocations })] : []
 }
 
 /** SARIF document of a run; a finding is recognised by its fingerprint when lines shift. */
