@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -30,15 +31,15 @@ const baselineFlags = {
 
 const decodeBaseline = Schema.decodeEffect(Schema.fromJsonString(Schema.Array(Schema.Array(Schema.String))))
 
-/** Opens the baseline: `isKnown` tests for its findings, `update` writes it, one key per line, if that was requested. */
-const openBaseline = Effect.fnUntraced(function*(file: string | undefined, isUpdate: boolean) {
-  if (file === undefined) {
-    if (isUpdate) return yield* Options.refuse("--update-baseline needs --baseline FILE")
-    return { isKnown: () => false, update: () => Effect.void }
-  }
+/** Opens the baseline; the result separates what is in it, and writes it, one key per line, if that was requested. */
+const openBaseline = Effect.fnUntraced(function*({ baseline: file, updateBaseline: isUpdate }: {
+  readonly baseline: string | undefined
+  readonly updateBaseline: boolean
+}) {
   const fs = yield* FileSystem.FileSystem
+  if (file === undefined && isUpdate) return yield* Options.refuse("--update-baseline needs --baseline FILE")
   const refuse = (problem: string) => Options.refuse(`--baseline: '${file}' ${problem}`)
-  const text = yield* fs.readFileString(file).pipe(
+  const text = file === undefined ? "[]" : yield* fs.readFileString(file).pipe(
     Effect.catchIf(({ reason }) => isUpdate && reason._tag === "NotFound", () => Effect.succeed("[]")),
     Effect.mapError((error) => refuse(`cannot be read: ${ConfigFile.fault(error)}. --update-baseline writes it`))
   )
@@ -47,17 +48,21 @@ const openBaseline = Effect.fnUntraced(function*(file: string | undefined, isUpd
     () => refuse("is not a baseline; --update-baseline writes one")
   )
   const known = new Set(keys.map((key) => JSON.stringify(key)))
-  return {
-    isKnown: (key: Key) => isUpdate || known.has(JSON.stringify(key)),
-    /** `isOther` selects the keys of the file that remain. */
-    update: (own: ReadonlyArray<Key>, isOther: (key: Key) => boolean) => {
-      const lines = [...keys.filter(isOther), ...own].map((key) => JSON.stringify(key)).toSorted()
-      return !isUpdate ? Effect.void : Effect.mapError(
-        fs.writeFileString(file, `[\n${lines.join(",\n")}\n]\n`),
-        (error) => refuse(`cannot be written: ${ConfigFile.fault(error)}`)
-      )
+  /** `hasLooked` selects the keys of the file that this look would find again. */
+  return Effect.fnUntraced(
+    function*<A>(all: ReadonlyArray<A>, own: ReadonlyArray<Key>, hasLooked: (key: Key) => boolean) {
+      const lines = own.map((key) => JSON.stringify(key))
+      if (file !== undefined && isUpdate) {
+        const rest = keys.filter((key) => !hasLooked(key)).map((key) => JSON.stringify(key))
+        yield* Effect.mapError(
+          fs.writeFileString(file, `[\n${[...rest, ...lines].toSorted().join(",\n")}\n]\n`),
+          (error) => refuse(`cannot be written: ${ConfigFile.fault(error)}`)
+        )
+      }
+      const news = all.filter((_, at) => !isUpdate && !known.has(lines[at] ?? ""))
+      return { news, known: all.length - news.length }
     }
-  }
+  )
 })
 
 const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | undefined, options: Options.Options) {
@@ -75,22 +80,7 @@ const inFolder = Effect.fnUntraced(function*(userPath: string, to: string | unde
   }
 })
 
-/** Number of findings, of all things that were checked, and of findings in the baseline, in words. */
-const summaryOf = (
-  findings: ReadonlyArray<Finding.Finding>,
-  kinds: ReadonlyArray<readonly [noun: string, places: ReadonlyArray<string>]>,
-  known: number
-) =>
-(counts: string) => {
-  const places = new Set(findings.map(Finding.placeOf))
-  const all = kinds.filter(([, own], at) => at === 0 || own.length > 0).map(([noun, own]) => {
-    const some = own.filter((place) => places.has(place)).length
-    return `${counts === "" ? "" : `${some} of `}${counted(own.length, noun)}`
-  }).join(" and ")
-  return `${counts === "" ? `${all}, nothing found` : `${counts} in ${all}`}${
-    known === 0 ? "" : `; ${known} known in the baseline`
-  }`
-}
+const inBaseline = (known: number, what = "") => known === 0 ? "" : `; ${known}${what} known in the baseline`
 
 export const check = row({
   name: "check",
@@ -104,36 +94,41 @@ export const check = row({
   },
   form: "findings",
   services: () => Layer.empty,
-  run: Effect.fnUntraced(function*({ baseline, folder, n8n, strict, updateBaseline, ...flags }, options) {
+  run: Effect.fnUntraced(function*({ folder, n8n, strict, ...flags }, options) {
     if (n8n && folder !== undefined) return yield* Options.refuse("Pass a folder or --n8n, not both")
     const to = flags.to === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(flags.to))
-    const known = yield* openBaseline(baseline, updateBaseline)
+    const separate = yield* openBaseline(flags)
     const { code, findings, hasRead, places } = n8n
       ? { ...yield* Effect.provide(Inspection.onN8n(to), ToolContext.layer(options)), hasRead: () => true }
       : yield* inFolder(folder ?? ".", to, options)
-    const keys = Finding.keysOf(findings)
     const hasRun = (rule: string) =>
       rule.startsWith(Finding.upgradeRule) ? to !== undefined : rule !== "policy" || options.policy !== undefined
-    yield* known.update(keys, ([rule = "", place = ""]) => !hasRun(rule) || !hasRead(place))
-    const news = findings.filter((_, index) => !known.isKnown(keys[index] ?? []))
-    const count = findings.length - news.length
-    const isFailing = (finding: Finding.Finding) => Finding.counts(finding, strict)
+    const { known, news } = yield* separate(
+      findings,
+      Finding.keysOf(findings),
+      ([rule = "", place = ""]) => hasRun(rule) && hasRead(place)
+    )
     const all = [...places, ...code]
     const withFindings = new Set(news.map(Finding.placeOf))
+    const some = (own: ReadonlyArray<string>, noun: string) =>
+      `${news.length === 0 ? "" : `${own.filter((each) => withFindings.has(each)).length} of `}${
+        counted(own.length, noun)
+      }`
+    const checked = [
+      some(places, n8n ? "workflow" : "workflow file"),
+      ...code.length === 0 ? [] : [some(code, "code file")]
+    ]
+      .join(" and ")
     return {
-      json: {
-        ok: !news.some(isFailing),
-        [n8n ? "workflows" : "files"]: all.length,
-        ...Writer.tally(news),
-        known: count
-      },
+      json: { [n8n ? "workflows" : "files"]: all.length, ...Writer.tally(news), known },
       findings: news,
-      isFailing,
+      isFailing: (finding: Finding.Finding) => Finding.counts(finding, strict),
       subjects: Writer.subjectsOf(
         news,
         all.filter((place) => !withFindings.has(place)).map((name) => n8n ? { name } : { name, file: name })
       ),
-      summary: summaryOf(news, [[n8n ? "workflow" : "workflow file", places], ["code file", code]], count)
+      summary: (counts: string) =>
+        `${counts === "" ? `${checked}, nothing found` : `${counts} in ${checked}`}${inBaseline(known)}`
     }
   })
 })
@@ -170,35 +165,29 @@ export const audit = row({
   },
   form: "findings",
   services: (_, options) => ToolContext.layer(options),
-  run: Effect.fnUntraced(function*({ baseline, updateBaseline, workflow, ...scope }) {
-    const known = yield* openBaseline(baseline, updateBaseline)
+  run: Effect.fnUntraced(function*({ workflow, ...flags }) {
+    const separate = yield* openBaseline(flags)
+    const scope = Struct.pick(flags, ["only", "except", "severity"])
     const { spots, withoutN8n: note, workflows } = yield* Audit.run(workflow, scope)
     const isIncomplete = note !== undefined
     const checked = yield* Audit.checksOf(scope)
     const hasRun = (check: string) =>
       Audit.checks.some((each) => each === check && checked.has(each) && !(isIncomplete && Audit.byN8n.includes(each)))
-    yield* known.update(
+    const { known, news } = yield* separate(
+      spots,
       spots.map(Audit.keyOf),
-      ([check = "", , id = ""]) => !hasRun(check) || workflow !== undefined && workflow !== id
+      ([check = "", , id = ""]) => hasRun(check) && (workflow === undefined || workflow === id)
     )
-    const news = spots.filter((spot) => !known.isKnown(Audit.keyOf(spot)))
     const findings = ofAudit(news)
-    const count = spots.length - news.length
     return {
-      json: {
-        ok: findings.length === 0 && !isIncomplete,
-        workflows,
-        ...Writer.tally(findings),
-        known: count,
-        ...(isIncomplete ? { incomplete: true, note } : {})
-      },
+      json: { workflows, ...Writer.tally(findings), known, ...(isIncomplete ? { incomplete: true, note } : {}) },
       ...(isIncomplete ? { exit: 1, about: [`${note}.`] } : {}),
       isByRule: true,
       isFailing: () => true,
       findings,
       summary: (counts) =>
         `Checked ${counted(workflows, "workflow")}: ${counts || "nothing found"}${
-          count === 0 ? "" : `; ${counted(count, "place")} known in the baseline`
+          inBaseline(known, known === 1 ? " place" : " places")
         }`
     }
   })

@@ -1,4 +1,5 @@
 /** Batches of changes as judgments: what they change, and what they leave or left out. Pure. */
+import type * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { arr, defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
@@ -6,6 +7,7 @@ import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Fleet from "../../fleet/Fleet.ts"
 import type * as Finding from "../../fleet/inspection/Finding.ts"
+import type * as batches from "../../tools/shared/Batches.ts"
 import type * as BatchProof from "../../trials/proof/BatchProof.ts"
 import * as ProofReport from "./ProofReport.ts"
 import type { Judgment } from "./Report.ts"
@@ -14,14 +16,7 @@ import * as Writer from "./Writer.ts"
 const text = (value: string) => Visible.label(value, 200)
 
 /** Numbers of workflows by what became of them; `refused` were left out. */
-export interface Outcome {
-  readonly done?: number
-  readonly restored?: number
-  readonly notDone?: number
-  readonly stopped?: string
-  readonly refused?: ReadonlyArray<{ readonly [key: string]: unknown }>
-  readonly warnings?: ReadonlyArray<string>
-}
+type Outcome = Schema.Struct.Type<typeof batches.fields>
 
 const changeLines = (changes: Fleet.Plan["changes"]) =>
   changes.flatMap(({ change, names, nodes, values = [], workflows }) => [

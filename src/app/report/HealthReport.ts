@@ -55,15 +55,6 @@ export interface GridRow {
   readonly changes: ReadonlyArray<Health.Change>
 }
 
-export interface Grid {
-  readonly zone: string
-  readonly columns: ReadonlyArray<Column>
-  /** Rows with incidents, the worst first. */
-  readonly rows: ReadonlyArray<GridRow>
-  /** Healthy workflows together. */
-  readonly healthy: ReadonlyArray<Cell>
-}
-
 const format = (date: string, options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...options }).format(new Date(date))
 
@@ -115,7 +106,7 @@ const daysOf = (incidents: ReadonlyArray<Incident>, end: string, zone: string) =
   )
 
 /** Workflows by days, or by weeks where there are more days than `most`. */
-export const grid = (health: Health.Health, context: WatchReport.Context, most: number): Grid => {
+export const grid = (health: Health.Health, context: WatchReport.Context, most: number) => {
   const { healthy, rows, shared, since, until } = health
   const zone = zoneOf(health, context)
   const own = [...rows, ...healthy].flatMap(({ days }) => days)
@@ -133,9 +124,10 @@ export const grid = (health: Health.Health, context: WatchReport.Context, most: 
   return {
     zone,
     columns,
+    /** Rows with incidents, the worst first. */
     rows: [
       ...(shared.length === 0 ? [] : [together]),
-      ...rows.map(({ changes, days, failed, incidents, runs, workflowId, workflowName }) => ({
+      ...rows.map(({ changes, days, failed, incidents, runs, workflowId, workflowName }): GridRow => ({
         workflowId,
         name: Visible.label(workflowName ?? `deleted (${workflowId})`),
         runs,
@@ -145,6 +137,7 @@ export const grid = (health: Health.Health, context: WatchReport.Context, most: 
         changes
       }))
     ],
+    /** Healthy workflows together. */
     healthy: cells(healthy.flatMap(({ days }) => days))
   }
 }
@@ -174,6 +167,8 @@ const colourOf = (cell: Cell | undefined) => {
   const [first] = cell?.kinds ?? []
   return first !== undefined ? WatchReport.kinds[first[0]].colour : (cell?.runs ?? 0) > 0 ? 32 : undefined
 }
+
+type Grid = ReturnType<typeof grid>
 
 /** Meanings of the marks that a grid uses. */
 export const legend = ({ rows }: Grid): ReadonlyArray<readonly [mark: string, meaning: string, kind?: Kind]> => {

@@ -24,7 +24,11 @@ export const tally = (findings: ReadonlyArray<Finding.Finding>) =>
     severities.map((each) => [`${each}s`, findings.filter(({ severity }) => severity === each).length])
   )
 
-export const json = ({ findings, json }: Judgment): object => ({ ...json as object, findings })
+export const json = (judgment: Judgment): object => ({
+  ok: exitOf(judgment) === 0,
+  ...judgment.json as object,
+  findings: judgment.findings
+})
 
 const label = (text: string) => Visible.label(text, 1_000)
 

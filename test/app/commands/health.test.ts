@@ -33,7 +33,7 @@ describe("health", () => {
     Effect.sync(() => {
       const judgment = HealthReport.judgment(week(), { ...context, host: "n8n.example" })
       const { findings } = judgment
-      assert.deepStrictEqual(Writer.json(judgment), { ...week(), findings })
+      assert.deepStrictEqual(Writer.json(judgment), { ok: false, ...week(), findings })
       assert.lengthOf(findings, 7)
       assert.deepInclude(findings[0], { rule: "unreachable", severity: "error" })
       assert.strictEqual(Writer.exitOf(judgment), 2)

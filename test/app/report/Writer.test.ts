@@ -174,7 +174,7 @@ describe("the writer of judgments", () => {
   })
 
   it("writes JSON with the findings beside the data", () => {
-    assert.deepStrictEqual(Writer.json(report), { files: 3, findings: report.findings })
+    assert.deepStrictEqual(Writer.json(report), { ok: false, files: 3, findings: report.findings })
     assert.deepStrictEqual(Writer.tally(report.findings), { errors: 1, warnings: 0, notes: 2 })
   })
 
