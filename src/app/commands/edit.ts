@@ -53,11 +53,10 @@ const isConfirmed = Effect.orElseSucceed(
 
 const apply = Effect.fnUntraced(function*(plan: string, dryRun: boolean) {
   const outcome = yield* tools.bulkEdit.call({ plan, dryRun, confirm: true, raw: true })
-  const next = outcome.notDone === undefined ? "Take it back: --restore" : "Continue: --plan"
-  return {
-    ...BatchReport.outcome(outcome),
-    summary: () => next.replace("--", `${name} edit --`).concat(` ${plan}`)
-  }
+  const next = outcome.notDone === undefined
+    ? `Take it back: ${name} edit --restore ${plan}`
+    : `Continue: ${name} edit --plan ${plan}`
+  return { ...BatchReport.outcome(outcome), summary: () => next }
 })
 
 export const edit = row({
