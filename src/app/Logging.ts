@@ -7,6 +7,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as Visible from "../base/Visible.ts"
+import * as Terminal from "./Terminal.ts"
 
 const levelOf = (name: string): LogLevel.LogLevel =>
   LogLevel.values.find((level) => level.toLowerCase() === name.toLowerCase().replace(/^warning$/, "warn")) ?? "Info"
@@ -18,7 +19,9 @@ export const format = Logger.map(Logger.formatLogFmt, Visible.text)
 const writer = (console: Console.Console) => {
   let lines: Array<string> = []
   const flush = () => {
-    if (lines.length > 0) console.error(lines.join("\n"))
+    if (lines.length === 0) return
+    Terminal.clear()
+    console.error(lines.join("\n"))
     lines = []
   }
   process.once("exit", flush)

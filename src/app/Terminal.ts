@@ -1,5 +1,6 @@
 /** The two outputs of a command: the only writer of lines, of the progress below them, and of their colours. */
 import * as Effect from "effect/Effect"
+import { CallContext, type Service as Caller } from "../base/CallContext.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Layout from "./report/Layout.ts"
 
@@ -15,6 +16,9 @@ export const isInteractive = () => process.stdin.isTTY === true && process.stdou
 /** Whether stdout is read by a program. */
 export const isPiped = () => process.stdout.isTTY !== true
 
+/** Whether a person sees what goes to stderr. */
+export const isWatched = () => process.stderr.isTTY === true
+
 /** Columns of a terminal; elsewhere lines are as long as their text. */
 const widthOf = ({ columns, isTTY }: NodeJS.WriteStream) => isTTY === true ? columns || 80 : Infinity
 
@@ -26,19 +30,31 @@ const clearLine = "\r\u001B[K"
 /** Whether the last line of the terminal is a progress, which no other line may share. */
 let hasProgress = false
 
-const writeOn = (stream: NodeJS.WriteStream, text: string) => {
+/** Removes the progress, before a line that this module does not write. */
+export const clear = () => {
   if (hasProgress) process.stderr.write(clearLine)
   hasProgress = false
+}
+
+const writeOn = (stream: NodeJS.WriteStream, text: string) => {
+  clear()
   stream.write(text)
 }
 
 /** Shows a line that the next one replaces, on a terminal only; an empty one removes it. */
 export const progress = (line: string) =>
   Effect.sync(() => {
-    if (process.stderr.isTTY !== true) return
+    if (!isWatched()) return
     process.stderr.write(`${clearLine}${Layout.fit(Visible.line(line), widthOf(process.stderr) - 1)}`)
     hasProgress = line !== ""
   })
+
+/** Shows the progress of a call, and removes it at its end. */
+export const watching = <A, E, R>(call: Effect.Effect<A, E, R>) =>
+  Effect.updateService(call, CallContext, (caller): Caller => ({
+    ...caller,
+    progress: (done, total, message) => progress(done === total ? "" : Visible.label(message, 80))
+  })).pipe(Effect.ensuring(Effect.sync(clear)))
 
 const linesOn = (streamOf: () => NodeJS.WriteStream, isWrapped: boolean) => (line: string) =>
   Effect.sync(() => {
@@ -56,6 +72,16 @@ export const say = linesOn(() => process.stdout, true)
 
 /** Prints sentences on stderr. */
 export const warn = linesOn(() => process.stderr, true)
+
+/** Prints lines, and fails if their reader is gone: a report that no one reads counts as not delivered. */
+export const deliver = (lines: ReadonlyArray<string>) =>
+  lines.length === 0 ? Effect.void : Effect.callback<void, string>((resume) => {
+    clear()
+    process.stdout.write(
+      lines.map((line) => `${Visible.terminal(line)}\n`).join(""),
+      (error) => resume(error == null ? Effect.void : Effect.fail("stdout is closed"))
+    )
+  })
 
 /** Writes a document unchanged, such as the commands of a CI system, which `print` would make visible. */
 export const write = (text: string) => Effect.sync(() => writeOn(process.stdout, text))

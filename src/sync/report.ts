@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
+import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Links from "../n8n/Links.ts"
 import * as NameSearch from "../n8n/model/NameSearch.ts"
@@ -71,7 +72,38 @@ export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => def
 
 const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
 
-const use = "Use ids, or paths relative to the folder."
+interface Ref {
+  readonly id?: string | undefined
+  readonly name: string
+  readonly file?: string | undefined
+}
+
+const use = "Use ids, names, or paths relative to the folder."
+
+/** Workflows that a person means: by an id, a link, a file, or a name that only one of them has. */
+export const pick = Effect.fnUntraced(function*<A extends Ref>(all: ReadonlyArray<A>, text: string, place: string) {
+  const link = yield* Effect.mapError(Links.linked(text), (reason) => Errors.invalid("only", reason, use))
+  const own = all.filter(({ file, id }) => id === (link?.id ?? text) || file === plain(text))
+  if (own.length > 0) return own
+  const isNamed = NameSearch.equals(text)
+  const some = all.filter(({ name }) => isNamed(name))
+  const exact = some.filter(({ name }) => name === text)
+  const [one, ...others] = exact.length === 1 ? exact : some
+  if (one !== undefined && others.length === 0) return [one]
+  return yield* one === undefined
+    ? Errors.invalid(
+      "only",
+      `${place} has no workflow '${text}'`,
+      `${use} ${suggestion(text, all.flatMap(({ file, id, name }) => [file ?? [], id ?? [], name].flat()))}`.trim()
+    )
+    : Errors.invalid(
+      "only",
+      `${counted(some.length, "workflow")} are named '${text}': ${
+        Rows.names(some.map(({ file, id }) => file ?? id ?? ""), 5)
+      }`,
+      "Use the id or the file of one."
+    )
+})
 
 /** Selects pairs by `only` and `among`; fails if one of `only` does not exist. */
 export const select = Effect.fnUntraced(function*({ pairs }: Compare.Comparison, { among, only }: Options) {
@@ -82,23 +114,7 @@ export const select = Effect.fnUntraced(function*({ pairs }: Compare.Comparison,
       file !== undefined && [file, ...local?.beside ?? []].some((each) => files.has(each))
     )
   if (only === undefined) return candidates
-  const selection = new Set<Compare.Pair>()
-  for (const each of only) {
-    const link = yield* Effect.mapError(Links.linked(each), (reason) => Errors.invalid("only", reason, use))
-    const place = link?.id ?? plain(each)
-    const own = pairs.filter(({ file, id }) => id === place || file === place)
-    const isNamed = NameSearch.equals(each)
-    const [one, ...others] = own.length > 0 ? [] : pairs.filter(({ name }) => isNamed(name))
-    if (one === undefined && own.length === 0 || others.length > 0) {
-      const names = pairs.flatMap(({ file, id, name }) => [file ?? [], id ?? [], name].flat())
-      return yield* Errors.invalid(
-        "only",
-        others.length > 0 ? `Several workflows here are named '${each}'` : `There is no workflow '${each}' here`,
-        `${use} ${others.length > 0 ? "" : suggestion(each, names)}`.trim()
-      )
-    }
-    for (const pair of one === undefined ? own : [one]) selection.add(pair)
-  }
+  const selection = new Set((yield* Effect.forEach(only, (each) => pick(pairs, each, "This folder"))).flat())
   return candidates.filter((pair) => selection.has(pair))
 })
 

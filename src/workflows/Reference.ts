@@ -4,7 +4,7 @@ import * as Alias from "../base/Alias.ts"
 import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import * as Links from "../n8n/Links.ts"
-import type { Instance } from "../n8n/N8nClient.ts"
+import { type Instance, N8nClient } from "../n8n/N8nClient.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
 export const published = "published"
@@ -71,3 +71,7 @@ export const resolve = <A, E, R>(text: string, use: (reference: string) => Effec
       use
     )
   )
+
+/** Id of the workflow on n8n that a person names by it, a link or its name. */
+export const idOf = (text: string) =>
+  resolve(text, (id) => Effect.map(N8nClient.use((n8n) => n8n.getWorkflow(id)), ({ id }) => id))

@@ -100,7 +100,7 @@ describe("an execution whose data n8n cannot deliver", () => {
       const summary = yield* tools.getExecution.call({ id: "30" })
       assert.deepInclude(summary, { id: "30", workflowId: "shop", status: "error", duration: 5_000 })
       assert.include(summary.note, "n8n cannot deliver the data of this execution: ")
-      const lines = RunReport.why(summary, { width: 100, isColoured: false }, "effect-n8n-mcp")
+      const lines = RunReport.why(summary, { width: 100, isColoured: false })
       assert.include(lines.join("\n"), "n8n cannot deliver the data of this execution: ")
       const { matched, note, runs } = yield* tools.searchExecution.call({ workflowId: "shop", where: "n === 1" })
       assert.deepStrictEqual([matched, runs, note], [

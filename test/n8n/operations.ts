@@ -33,6 +33,7 @@ const calls: {
   streamCredentials: (n8n) => drained(n8n.streamCredentials),
   credentialSchema: (n8n) => n8n.credentialSchema("t"),
   createCredential: (n8n) => n8n.createCredential({ name: "n", type: "t", values: Redacted.make({}) }),
+  deleteCredential: (n8n) => n8n.deleteCredential("c"),
   testCredential: (n8n) => n8n.testCredential("c"),
   listDataTables: (n8n) => n8n.listDataTables(page),
   streamDataTables: (n8n) => drained(n8n.streamDataTables),

@@ -80,7 +80,7 @@ describe("pull", () => {
         [["NewThere", "created", undefined], [
           "There",
           "updated",
-          "changed 'Code' (jsCode); Code: jsCode: \"…eturn [{ json: { value: 1 } }]\" → \"…eturn [{ json: { value: 2 } }]\""
+          "changed 'Code' (jsCode: \"…eturn [{ json: { value: 1 } }]\" → \"…eturn [{ json: { value: 2 } }]\")"
         ]]
       )
       const after = yield* contents(folder)

@@ -149,8 +149,7 @@ describe("push", () => {
       yield* edit(`${folder}/both.json`, "value: 1", "value: 3")
       yield* change(both, "4")
       const codeLine = (value: number) =>
-        "changed 'Code' (jsCode); Code: jsCode: " +
-        `"…eturn [{ json: { value: 1 } }]" → "…eturn [{ json: { value: ${value} } }]"`
+        `changed 'Code' (jsCode: "…eturn [{ json: { value: 1 } }]" → "…eturn [{ json: { value: ${value} } }]")`
       for (const dryRun of [true, false]) {
         const report = yield* Sync.push(".", { dryRun })
         assert.isTrue(report.hasConflicts)

@@ -11,6 +11,7 @@ import { version } from "../../base/Version.ts"
 import * as Options from "../config/Options.ts"
 import * as Environment from "../Environment.ts"
 import * as Serving from "../Serving.ts"
+import * as Terminal from "../Terminal.ts"
 import { audit, check } from "./check.ts"
 import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
@@ -23,7 +24,8 @@ import { executions, why, workflows } from "./look.ts"
 import { map, picture } from "./picture.ts"
 import { promote } from "./promote.ts"
 import { prove, test } from "./prove.ts"
-import { command, print, root, warn } from "./root.ts"
+import { root } from "./root.ts"
+import { row } from "./row.ts"
 import { diff, pull, push, status } from "./sync.ts"
 import { call, tools } from "./tools.ts"
 import { upgrade } from "./upgrade.ts"
@@ -33,11 +35,11 @@ const presenter: CliOutput.Presenter = {
   present: (event) => {
     switch (event._tag) {
       case "Help":
-        return print(Help.page(event.helpDoc))
+        return Terminal.print(Help.page(event.helpDoc))
       case "Version":
-        return print(event.version)
+        return Terminal.print(event.version)
       case "InvalidInvocation":
-        return warn(Help.refusal(event.errors, event.helpDoc))
+        return Terminal.warn(Help.refusal(event.errors, event.helpDoc))
     }
   }
 }
@@ -51,7 +53,7 @@ const showHelp = (topics: ReadonlyArray<string>): Effect.Effect<void, Options.In
     Effect.orDie(Command.runWith(commandLine, { version })([...args, "--help"]))
   if (topic === "options") {
     const present = (event: CliOutput.Presenter.Event) =>
-      event._tag === "Help" ? print(Help.options(event.helpDoc)) : Effect.void
+      event._tag === "Help" ? Terminal.print(Help.options(event.helpDoc)) : Effect.void
     return Effect.provideService(show(), CliOutput.Presenter, { present })
   }
   return topic === undefined || names.includes(topic)
@@ -59,19 +61,24 @@ const showHelp = (topics: ReadonlyArray<string>): Effect.Effect<void, Options.In
     : Options.refuse(Help.unknownCommand(topic, names))
 }
 
-const help = command(
-  "help",
-  "Explain a command, or the options that all commands share",
-  {
+const help = row({
+  name: "help",
+  description: "Explain a command, or the options that all commands share",
+  flags: {
     topics: flags.argument("command", "Command to explain, or 'options' for the options that all commands share").pipe(
       Argument.variadic()
     )
   },
-  ({ topics }) => showHelp(topics)
-)
+  form: "none",
+  services: () => Layer.empty,
+  run: ({ topics }) => showHelp(topics)
+})
 
 export const commandLine = root.pipe(
-  Command.withHandler((options) => Serving.serve(options)),
+  Command.withHandler((options) =>
+    // A person, not a client.
+    options.transport === "stdio" && Terminal.isInteractive() ? showHelp([]) : Serving.serve(options)
+  ),
   Command.withSubcommands([
     { group: "Start", commands: [init, doctor, help] },
     { group: "See what happens", commands: [why, executions, workflows, health, watch, picture, map] },

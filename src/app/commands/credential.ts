@@ -1,17 +1,28 @@
-/** `credential create`: reads secrets from a hidden prompt or from stdin, never from the command line. */
+/** `credential`: lists, tests, creates and deletes credentials; secrets come from a hidden prompt or stdin. */
 import * as Command from "effect/cli/Command"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import { text as textOf } from "node:stream/consumers"
-import { type Obj, obj } from "../../base/Json.ts"
+import type * as Tool from "../../answer/Tool.ts"
+import { defined, type Obj, obj } from "../../base/Json.ts"
+import { suggestion } from "../../base/Nearest.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Values from "../../credentials/Values.ts"
+import * as NameSearch from "../../n8n/model/NameSearch.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as tools from "../../tools/index.ts"
+import * as References from "../../workflow/References.ts"
 import * as Options from "../config/Options.ts"
+import * as Layout from "../report/Layout.ts"
+import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, command, print } from "./root.ts"
+import { checkWrites } from "./root.ts"
+import { row } from "./row.ts"
 
 const select = (message: string, choices: ReadonlyArray<unknown>) =>
   Prompt.Select<unknown>({
@@ -35,17 +46,20 @@ const text = (message: string, isSecret: boolean): Prompt.Prompt<unknown> => {
   return Prompt.map(answer, (value) => value === "" ? undefined : value)
 }
 
-const promptFor = ({ choices, kind, name, type }: Values.Field): Prompt.Prompt<unknown> =>
-  choices.length > 0
-    ? select(name, choices)
+const promptFor = ({ choices, kind, name, type }: Values.Field): Prompt.Prompt<unknown> => {
+  const message = `Field ${name}`
+  return choices.length > 0
+    ? select(message, choices)
     : type === "boolean"
-    ? select(name, [true, false])
+    ? select(message, [true, false])
     : type === "number"
-    ? number(name)
-    : text(name, kind === "secret")
+    ? number(message)
+    : text(message, kind === "secret")
+}
 
 /** Asks for every field; empty answers are left out. */
 export const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<Values.Field>) {
+  yield* Terminal.say("The fields of the credential; Enter alone leaves one out, and secrets stay hidden.")
   const values: Record<string, unknown> = {}
   for (const field of fields) {
     // It is created by signing in.
@@ -74,23 +88,146 @@ const make = Effect.fnUntraced(function*(type: string, name: string) {
   return yield* N8nClient.use((n8n) => n8n.createCredential({ name, type, values: Redacted.make(values) }))
 })
 
-const create = command(
-  "create",
-  "Create a credential: asks for its fields, or reads them from stdin as a JSON object",
-  {
+const onN8n = (_: unknown, options: Options.Options) => ToolContext.layer(options)
+
+const create = row({
+  name: "create",
+  description: "Create a credential: asks for its fields, or reads them from stdin as a JSON object",
+  flags: {
     type: flags.argument("type", "Type, such as slackApi or postgres"),
     name: flags.text("name", "NAME", "Name of the credential; its type by default")
   },
-  Effect.fnUntraced(function*({ name, type }, options) {
-    const { id, ...created } = yield* make(type, name || type).pipe(
+  form: "lines",
+  services: onN8n,
+  run: ({ name, type }) =>
+    make(type, name || type).pipe(
       Effect.catchTag("QuitError", () => Options.refuse("Nothing was created")),
-      Effect.provide(ToolContext.layer(options))
+      Effect.map((created) => ({ json: created, text: () => [`Created ${shown(created)}`] }))
     )
-    yield* print(`Created ${Visible.label(created.name)} (${Visible.label(created.type)}): ${Visible.label(id)}`)
+})
+
+type Credentials = Tool.Output<typeof tools.listCredentials>
+type Credential = Credentials["credentials"][number]
+
+/** Such as `Shop (postgres), 2fWq…`. */
+const shown = ({ id, name, type }: Credential) =>
+  `${Visible.label(name)}${type === "" ? "" : ` (${Visible.label(type)})`}, id ${Visible.label(id)}`
+
+const maxPage = 100
+
+/** All credentials, or where n8n does not list them, those that workflows use, with a hint. */
+const all = Effect.fnUntraced(function*(type?: string) {
+  const credentials: Array<Credential> = []
+  let page: Credentials | undefined
+  do {
+    const cursor: string | undefined = page?.nextCursor
+    page = yield* tools.listCredentials.call({ limit: maxPage, ...defined({ cursor, type }) })
+    credentials.push(...page.credentials)
+  } while (page.nextCursor !== undefined)
+  return { credentials, hint: page.hint }
+})
+
+const list = row({
+  name: "list",
+  description: "List the credentials of n8n, without their values",
+  flags: { type: flags.text("type", "TYPE", "Only this type, such as slackApi") },
+  form: "data",
+  services: onN8n,
+  run: ({ type }) =>
+    Effect.map(all(type), ({ credentials, hint }) => ({
+      json: defined({ credentials, hint }),
+      text: (screen) => [
+        ...credentials.length === 0 ? ["No credentials."] : Layout.table(
+          [
+            { title: "ID", of: ({ id }) => Visible.label(id) },
+            { title: "NAME", of: ({ name }) => Visible.label(name, 200), min: 12 },
+            { title: "TYPE", of: ({ type }) => Visible.label(type), min: 12 }
+          ],
+          credentials,
+          screen
+        ),
+        ...hint === undefined ? [] : ["", hint]
+      ]
+    }))
+})
+
+const reference = flags.argument("credential", "Its id or name")
+
+/** Credential of an id or a name. */
+const find = Effect.fnUntraced(function*(text: string) {
+  const { credentials, hint } = yield* all()
+  const own = credentials.filter(({ id }) => id === text)
+  const [one, ...others] = own.length > 0 ? own : credentials.filter(({ name }) => NameSearch.equals(text)(name))
+  if (one !== undefined && others.length === 0) return one
+  // This n8n does not list those that no workflow uses.
+  if (one === undefined && hint !== undefined) return { id: text, name: text, type: "" }
+  return yield* Options.refuse(
+    one === undefined
+      ? `There is no credential '${Visible.label(text)}'. ${suggestion(text, credentials.map(({ name }) => name))}`
+      : `Several credentials are named '${Visible.label(text)}': use the id of one: ${
+        [one, ...others].map(shown).join("; ")
+      }`
+  )
+})
+
+const test = row({
+  name: "test",
+  description: "Test a credential at its service (n8n 2.x)",
+  flags: { credential: reference },
+  form: "lines",
+  services: onN8n,
+  run: Effect.fnUntraced(function*({ credential: text }) {
+    const credential = yield* find(text)
+    const json = yield* tools.credentialTest.call({ id: credential.id })
+    const mark = json.ok ? "✓" : "✗"
+    return {
+      json,
+      text: ({ isColoured }) => [
+        `${Layout.paint(mark, json.ok ? 32 : 31, isColoured)} ${shown(credential)}: ${
+          json.ok ? "it works" : Visible.label(json.message, 400)
+        }`
+      ],
+      exit: json.ok ? 0 : 2
+    }
   })
-)
+})
+
+/** Workflows that use a credential. */
+const usersOf = (id: string) =>
+  N8nClient.use(({ streamWorkflows }) =>
+    Stream.runCollect(Stream.filter(
+      streamWorkflows({ archived: true }),
+      (workflow) => References.credentials([workflow]).some((used) => used.id === id)
+    ))
+  )
+
+const isConfirmed = (message: string) =>
+  Effect.orElseSucceed(Prompt.run(Prompt.Confirm({ message, initial: false })), () => false)
+
+const remove = row({
+  name: "delete",
+  description: "Delete a credential, after it has named the workflows that use it",
+  flags: { credential: reference, yes: flags.toggle("yes", "Delete without asking") },
+  form: "lines",
+  services: onN8n,
+  run: Effect.fnUntraced(function*({ credential: text, yes }, _, { isJson }) {
+    yield* checkWrites("credential delete writes to n8n")
+    const credential = yield* find(text)
+    const users = (yield* usersOf(credential.id)).map(({ id, name }) => ({ id, name }))
+    const use = users.length === 0 ?
+      "No workflow uses it." :
+      `${counted(users.length, "workflow")} will fail without it: ${
+        Rows.listed(users.map(({ id, name }) => `'${Visible.label(name)}' (${Visible.label(id)})`), 10)
+      }.`
+    if (!yes && !Terminal.isInteractive()) return yield* Options.refuse(`${use} To delete it: add --yes`)
+    if (!isJson) yield* Terminal.say(`${shown(credential)}. ${use}`)
+    if (!yes && !(yield* isConfirmed("Delete it?"))) return yield* Options.refuse("Nothing was deleted")
+    yield* N8nClient.use((n8n) => n8n.deleteCredential(credential.id))
+    return { json: { ...credential, users }, text: () => [`Deleted ${shown(credential)}`] }
+  })
+})
 
 export const credential = Command.make("credential").pipe(
-  Command.withDescription("Credentials of n8n"),
-  Command.withSubcommands([create])
+  Command.withDescription("Credentials of n8n: list, test, create, delete"),
+  Command.withSubcommands([list, test, create, remove])
 )

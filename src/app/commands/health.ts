@@ -5,14 +5,15 @@ import * as Layer from "effect/Layer"
 import { defined } from "../../base/Json.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Health from "../../watch/Health.ts"
+import * as Reference from "../../workflows/Reference.ts"
+import * as Browser from "../Browser.ts"
 import * as Options from "../config/Options.ts"
 import * as HealthReport from "../report/HealthReport.ts"
 import * as WatchReport from "../report/WatchReport.ts"
-import * as Writer from "../report/Writer.ts"
 import * as flags from "./flags.ts"
 import * as look from "./look.ts"
 import * as picture from "./picture.ts"
-import { exit, name, programFor } from "./root.ts"
+import { name, programFor } from "./root.ts"
 import { row } from "./row.ts"
 
 /** Tolerance, so that the limit itself is accepted. */
@@ -27,30 +28,24 @@ const sinceOf = Effect.fnUntraced(function*(text: string) {
   )
 })
 
-const outOf = (out: string | undefined) =>
-  out === undefined || /\.html$/i.test(out)
-    ? Effect.void
-    : Options.refuse(`--out '${out}': the name of a page ends in .html; --json prints the data`)
-
-/** Writes the page of a health if a person wants one, and else reports it. */
+/** Reports a health; a page that a person wants is written, and stands for its lines. */
 export const present = Effect.fnUntraced(function*(
   past: Health.Health,
-  { open, out }: { readonly open: boolean; readonly out: string | undefined },
+  page: Browser.Target | undefined,
   context: WatchReport.Context
 ) {
   const { instance } = yield* N8nClient
   const health = WatchReport.json(past)
   const about = { ...context, host: new URL(instance.url).host }
   const judgment = HealthReport.judgment(health, about)
-  if (out === undefined && !open) return judgment
+  if (page === undefined) return judgment
   const HealthPage = yield* Effect.promise(() => import("../report/HealthPage.ts"))
-  yield* picture.write(
-    { name: "health", open, out },
-    HealthPage.html(health, about, instance),
-    HealthReport.summary(health)
-  )
-  yield* exit(Writer.exitOf(judgment))
-  return undefined
+  const lines = yield* Browser.write(page, {
+    name: "health",
+    about: HealthReport.summary(health),
+    text: HealthPage.html(health, about, instance)
+  })
+  return { ...judgment, text: () => lines }
 })
 
 export const health = row({
@@ -63,21 +58,15 @@ export const health = row({
       `Since then: 24h, 7d (default) or 2026-01-31T08:00; ${Health.maxDays} days at most`
     ),
     workflow: flags.texts("workflow", "WORKFLOW", "Only this workflow: its id, link or name; may be repeated"),
-    timezone: look.timezone,
-    out: flags.text("out", "FILE", "Write a page, whose name ends in .html"),
-    open: picture.open
+    timezone: look.timezone
   },
-  form: "findingsOrData",
-  services: ({ out }, options) => Layer.unwrap(picture.withFolders(options, out)),
-  run: Effect.fnUntraced(function*({ open, out, since = "7d", timezone, workflow }, options, { isChosen }) {
+  form: "overview",
+  services: (_, options, { page }) => Layer.unwrap(picture.withFolders(options, page?.out)),
+  run: Effect.fnUntraced(function*({ since = "7d", timezone, workflow }, options, { page }) {
     const zone = yield* look.zoneOf(timezone)
-    yield* outOf(out)
-    if (isChosen && (open || out !== undefined)) {
-      return yield* Options.refuse("Choose one: --json or --format, or a page with --out or --open")
-    }
     const from = yield* sinceOf(since)
-    const workflows = workflow.length === 0 ? undefined : yield* Effect.forEach(workflow, look.workflowId)
+    const workflows = workflow.length === 0 ? undefined : yield* Effect.forEach(workflow, Reference.idOf)
     const past = yield* Health.read(defined({ since: from, workflows, zone }))
-    return yield* present(past, { open, out }, { program: programFor(options), zone })
+    return yield* present(past, page, { program: programFor(options), zone })
   })
 })

@@ -1,19 +1,21 @@
 /** `why`, `executions` and `workflows`: what the tools answer, as tables in a terminal and as JSON elsewhere. */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import { Executions } from "../../executions/Executions.ts"
 import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as Links from "../../n8n/Links.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as tools from "../../tools/index.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import * as RunReport from "../report/RunReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
+import * as picture from "./picture.ts"
 import { name as program, programFor } from "./root.ts"
 import { row } from "./row.ts"
 
@@ -39,15 +41,11 @@ const maxPage = 100
 
 type Page = Tool.Output<typeof tools.listWorkflows>
 
-/** Id of the workflow that a person names by it, a link or its name. */
-export const workflowId = (workflow: string) =>
-  Reference.resolve(workflow, (id) => Effect.map(N8nClient.use((n8n) => n8n.getWorkflow(id)), ({ id }) => id))
-
 /** Condition for the runs of a workflow. */
 const ofWorkflow = (workflow: string | undefined) =>
   workflow === undefined
     ? Effect.succeed({})
-    : Effect.map(workflowId(workflow), (workflowId) => ({ workflowId }))
+    : Effect.map(Reference.idOf(workflow), (workflowId) => ({ workflowId }))
 
 /** Time that a person names, who means that of this computer. */
 export const sinceOf = (since: string) =>
@@ -80,9 +78,9 @@ export const why = row({
       "Newest failed run of this workflow: its id, link or name; else its newest run"
     )
   },
-  form: "data",
-  services: onN8n,
-  run: Effect.fnUntraced(function*({ id, last }, options) {
+  form: "page",
+  services: (_, options, { page }) => Layer.unwrap(picture.withFolders(options, page?.out)),
+  run: Effect.fnUntraced(function*({ id, last }, options, { page }) {
     if (id !== undefined && last !== undefined) return yield* Options.refuse("Choose one: ID or --last WORKFLOW")
     const link = id === undefined ? undefined : yield* Effect.mapError(Links.read(id), Options.refuse)
     const run = link === undefined ? id : link.executionId
@@ -93,7 +91,15 @@ export const why = row({
       )
     }
     const json = yield* tools.getExecution.call({ id: run ?? (yield* newest(link?.workflowId ?? last)) })
-    return { json, text: (screen) => RunReport.why(json, screen, programFor(options)) }
+    const see = page === undefined ? [`See it: ${programFor(options)} why ${json.id} --open`] : yield* Effect.gen(
+      function*() {
+        const execution = yield* (yield* Executions).get(json.id)
+        const overlay = { _tag: "Execution" as const, execution }
+        const drawing = { name: `run-${json.id}`, workflow: yield* picture.asItRan(execution), overlay }
+        return yield* picture.draw(page, drawing, options)
+      }
+    )
+    return { json, text: (screen) => [...RunReport.why(json, screen), "", ...see] }
   })
 })
 

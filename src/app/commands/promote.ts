@@ -12,8 +12,9 @@ import * as Upstreams from "../config/Upstreams.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, name, printMarked as print, report, warn } from "./root.ts"
-import { hearing, steps } from "./sync.ts"
+import { name } from "./root.ts"
+import { row } from "./row.ts"
+import { steps } from "./sync.ts"
 
 const readBindings = ConfigFile.reader("The bindings", Sync.Bindings)
 
@@ -46,12 +47,11 @@ const route = Effect.fnUntraced(function*(options: Options.Options, { from, from
   return { source: from === undefined ? "folder" as const : yield* Profiles.find(upstreams, from), target }
 })
 
-export const promote = command(
-  "promote",
-  "Copy workflows from an n8n or a folder to another n8n, and bind its credentials",
-  {
+export const promote = row({
+  name: "promote",
+  description: "Copy workflows from an n8n or a folder to another n8n, and bind its credentials",
+  flags: {
     folder: flags.folder("Folder of the record, .n8n-promotion.json, and with --from-folder of the workflow files"),
-    json: flags.json,
     dryRun: flags.dryRun,
     from: flags.text("from", "PROFILE", "Profile of the source n8n"),
     fromFolder: flags.toggle("from-folder", "Take the workflows from the files of the folder instead of an n8n"),
@@ -61,15 +61,16 @@ export const promote = command(
       "FILE",
       "JSON file: {\"credentials\": {\"id or name in the source\": \"id or name in the target\"}, …}"
     ),
-    only: flags.only("an id or a name; with --from-folder also a file"),
-    except: flags.texts("except", "WORKFLOW", "Not this workflow: an id or a name; may be repeated"),
+    only: flags.only("its id, link or name; with --from-folder also its path in the folder"),
+    except: flags.texts("except", "WORKFLOW", "Not this workflow, named as for --only; may be repeated"),
     pinned: flags.toggle("pinned", "Promote pinned data too"),
     overwrites: flags.toggle("overwrite", "Overwrite changes made on the target since the last promotion"),
     publishes: flags.toggle("publish", "Publish the promoted workflows")
   },
-  Effect.fnUntraced(
-    function*({ bindings, dryRun, except, folder, json, only, overwrites, pinned, publishes, ...ends }, options) {
-      const absolute = resolve(folder)
+  form: "lines",
+  services: () => Layer.empty,
+  run: Effect.fnUntraced(
+    function*({ bindings, dryRun, except, folder, only, overwrites, pinned, publishes, ...ends }, options, form) {
       const { source, target } = yield* route(options, ends)
       const to = target.name ?? "the target"
       if (target.readOnly && !dryRun) {
@@ -78,7 +79,7 @@ export const promote = command(
         )
       }
       const clientOf = ({ client }: Upstreams.Upstream) => Effect.map(Layer.build(client), Context.get(N8nClient))
-      const { finish, onStep } = steps<Sync.Promotion>(json, SyncReport.promotionLine)
+      const { late, onStep } = steps<Sync.Promotion>(form, SyncReport.promotionLine)
       const promotion = yield* Effect.gen(function*() {
         return yield* Sync.promote(".", {
           from: source === "folder" ? source : yield* clientOf(source),
@@ -92,27 +93,16 @@ export const promote = command(
           dryRun,
           onStep
         })
-      }).pipe(hearing, Effect.scoped, Effect.provide(ToolContext.layerOf(options, target, () => [absolute])))
-      yield* dryRun ? Effect.void : finish(promotion.entries)
-      yield* report(json, SyncReport.json(promotion), () => [
-        ...promotion.entries.flatMap((entry) =>
-          dryRun && entry.action !== undefined
-            ? SyncReport.promotionLine(entry, dryRun)
-            : entry.status === "conflict"
-            ? SyncReport.promotionLine(entry)
-            : []
-        ),
-        ...promotion.obstacles.map(SyncReport.obstacleLine),
-        SyncReport.promotionSummary(promotion, dryRun)
-      ], print)
-      if (promotion.hasConflicts && !json) {
-        yield* warn(
-          `${name}: changes made on '${to}' since the last promotion are not overwritten: bring them back to ${
-            source === "folder" ? "the files" : `'${source.name}'`
-          }, or add --overwrite`
-        )
-      }
-      yield* promotion.hasErrors ? exit(1) : promotion.hasConflicts ? exit(2) : Effect.void
+      }).pipe(Effect.scoped, Effect.provide(ToolContext.layerOf(options, target, () => [resolve(folder)])))
+      const bringBack = `bring them back to ${source === "folder" ? "the files" : `'${source.name}'`}`
+      return SyncReport.promotion(promotion, dryRun, [
+        ...dryRun ? [] : late(promotion.entries),
+        ...promotion.hasConflicts
+          ? [
+            `${name}: changes made on '${to}' since the last promotion are not overwritten: ${bringBack}, or add --overwrite`
+          ]
+          : []
+      ])
     }
   )
-)
+})

@@ -77,16 +77,8 @@ export const programFor = ({ demo, profile }: Options.Options) =>
 
 export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 
-/** States and severities at the beginning of a line, and before them a count. */
-const marks = /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|high)|(gone|changed|medium)|created|updated|new)(?= )/
-
 /** Prints a line with its first word in red, yellow or green. */
-export const printMarked = (line: string) =>
-  say(line.replace(
-    marks,
-    (_, count = "", word: string, bad?: string, doubtful?: string) =>
-      count + Layout.paint(word, bad !== undefined ? 31 : doubtful !== undefined ? 33 : 32, isColoured)
-  ))
+export const printMarked = (line: string) => say(Layout.marked(line, isColoured))
 
 export const offeredTools = (options: Options.Options) =>
   Effect.map(Mcp.servedTools(options), (served) => Tool.offered(served, options.readOnly))

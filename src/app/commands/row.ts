@@ -6,19 +6,28 @@ import * as FileSystem from "effect/FileSystem"
 import type * as Layer from "effect/Layer"
 import { dirname, resolve } from "node:path"
 import * as Errors from "../../base/Errors.ts"
-import { defined } from "../../base/Json.ts"
+import * as Browser from "../Browser.ts"
 import * as Options from "../config/Options.ts"
 import type * as Layout from "../report/Layout.ts"
 import type * as Report from "../report/Report.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as Writer from "../report/Writer.ts"
 import * as Terminal from "../Terminal.ts"
+import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { exit, root } from "./root.ts"
 
-const judged = {
+const data = { json: flags.toggle("json", "Print JSON, as in a pipe") }
+
+const findings = {
   format: flags.choice("format", Writer.formats, "Format of the report"),
-  junit: flags.text("junit", "FILE", "Also write the report as JUnit XML")
+  junit: flags.text("junit", "FILE", "Also write the report as JUnit XML"),
+  json: flags.json
+}
+
+const page = {
+  out: flags.text("out", "FILE", "Write a page, whose name ends in .html"),
+  open: flags.toggle("open", "Open the page in the browser: FILE, or a temporary one")
 }
 
 /** Flags by the forms of a report. */
@@ -28,19 +37,31 @@ const forms = {
   /** Lines, or JSON on request. */
   lines: { json: flags.json },
   /** Lines in a terminal, JSON on request and for a program. */
-  data: { json: flags.toggle("json", "Print JSON, as in a pipe") },
+  data,
+  /** Data, or a page of them. */
+  page: { ...data, ...page },
+  /** A page, or a drawing. */
+  drawing: {
+    ...page,
+    out: flags.text("out", "FILE", "File of the picture: .html for a page, as at a terminal, or .svg, as in a pipe")
+  },
   /** Findings in the formats of CI systems. */
-  findings: { ...judged, json: flags.json },
-  /** The same, JSON for a program. */
-  findingsOrData: { ...judged, json: flags.toggle("json", "Print JSON, as in a pipe") }
+  findings,
+  /** Findings, data for a program, or a page of them. */
+  overview: { ...findings, ...data, ...page }
 }
+
+/** Report without JSON. */
+type Lines = Omit<Report.Report, "json">
 
 interface Reports {
   readonly none: void
   readonly lines: Report.Report | void
   readonly data: Report.Report
+  readonly page: Report.Report
+  readonly drawing: Lines
   readonly findings: Report.Judgment
-  readonly findingsOrData: Report.Judgment | void
+  readonly overview: Report.Judgment
 }
 
 /** Form in which a command reports, for one that prints while it works. */
@@ -48,10 +69,13 @@ export interface Form {
   /** Whether stdout takes one JSON document and nothing else. */
   readonly isJson: boolean
   readonly format: Writer.Format
-  /** Whether the person named the format. */
-  readonly isChosen: boolean
   readonly screen: Layout.Screen
+  /** Page that was asked for. */
+  readonly page?: Browser.Target
 }
+
+/** Form of a row; a drawing always has a place. */
+type FormOf<F> = F extends "drawing" ? Form & { readonly page: Browser.Target } : Form
 
 export interface Row<Name extends string, Config, F extends keyof Reports, S, E, R, ES, RS> {
   readonly name: Name
@@ -61,14 +85,18 @@ export interface Row<Name extends string, Config, F extends keyof Reports, S, E,
   /** Services of this start, such as an n8n with the folders that a person names. */
   readonly services: (
     flags: Command.Command.Config.Infer<Config & Command.Command.Config>,
-    options: Options.Options
+    options: Options.Options,
+    form: FormOf<F>
   ) => Layer.Layer<S, ES, RS>
   readonly run: (
     flags: Command.Command.Config.Infer<Config & Command.Command.Config>,
     options: Options.Options,
-    form: Form
+    form: FormOf<F>
   ) => Effect.Effect<Reports[F], E, R>
 }
+
+/** Services of a command that needs an n8n and nothing that a person names. */
+export const onN8n = (_: unknown, options: Options.Options) => ToolContext.layer(options)
 
 /** Writes a JUnit document with its folder. */
 const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
@@ -81,12 +109,15 @@ const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
 
 /** Prints a report in its format, and sets the exit status, which is the same in all. */
 const present = Effect.fnUntraced(function*(
-  report: Report.Report | Report.Judgment,
+  report: Lines | Report.Report | Report.Judgment,
   { format, screen }: Form,
-  { command, junit, startedAt }: { readonly command: string; readonly junit?: string; readonly startedAt: number }
+  { command, junit, startedAt }: {
+    readonly command: string
+    readonly junit: string | undefined
+    readonly startedAt: number
+  }
 ) {
-  const isJudgment = "findings" in report
-  const judgment = isJudgment ? report : { ...report, findings: [] }
+  const judgment = "findings" in report ? report : { json: undefined, ...report, findings: [] }
   const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
   const document = () => Writer.junit(judgment, command, { milliseconds, startedAt })
   if (format === "text") {
@@ -98,7 +129,11 @@ const present = Effect.fnUntraced(function*(
     yield* Terminal.print(Writer.conclusion(judgment))
   } else if (format === "junit") yield* Terminal.print(document().trimEnd())
   else {
-    const json = format === "sarif" ? Writer.sarif(judgment) : isJudgment ? Writer.json(report) : report.json
+    const json = format === "sarif"
+      ? Writer.sarif(judgment)
+      : "findings" in report
+      ? Writer.json(report)
+      : judgment.json
     yield* Terminal.print(JSON.stringify(json))
   }
   if (junit !== undefined) yield* writeJUnit(junit, document())
@@ -117,28 +152,26 @@ export const row = <
   RS
 >({ description, flags, form, name, run, services }: Row<Name, Config, F, S, E, R, ES, RS>) =>
   Command.make(name, { ...flags, ...forms[form] } as Config, (input) =>
-    Effect.flatMap(root, (options) => {
-      const { format, json = false, junit } = input as {
-        readonly json?: boolean
-        readonly format?: Writer.Format
-        readonly junit?: string
-      }
-      const isData = json || (form === "data" || form === "findingsOrData") && Terminal.isPiped()
-      const how: Form = {
-        isJson: format === undefined ? isData : format === "json",
-        format: format ?? (isData ? "json" : "text"),
-        isChosen: json || format !== undefined,
-        screen: Terminal.screen()
-      }
-      return Effect.flatMap(Clock.currentTimeMillis, (startedAt) =>
-        run(input as never, options, how).pipe(
-          Effect.flatMap((report) =>
-            report === undefined
-              ? Effect.void
-              : present(report, how, { command: name, startedAt, ...defined({ junit }) })
-          ),
-          Effect.provide(services(input as never, options))
-        ))
+    Effect.gen(function*() {
+      const options = yield* root
+      const startedAt = yield* Clock.currentTimeMillis
+      const { format, json = false, junit, ...page } = input as Partial<
+        Command.Command.Config.Infer<typeof forms.overview>
+      >
+      const target = yield* Browser.targetOf(page, form === "drawing", json ? "--json" : format && `--format ${format}`)
+      const isData = "json" in forms[form] && forms[form].json === data.json && target === undefined
+      const shown = format ?? (json || isData && Terminal.isPiped() ? "json" : "text")
+      const how = {
+        isJson: shown === "json",
+        format: shown,
+        screen: Terminal.screen(),
+        ...target && { page: target }
+      } as FormOf<F>
+      const report = yield* run(input as never, options, how).pipe(
+        Terminal.watching,
+        Effect.provide(services(input as never, options, how))
+      )
+      if (report !== undefined) yield* present(report, how, { command: name, junit, startedAt })
     }).pipe(
       Effect.mapError((error) =>
         Errors.isN8nError(error) ? Options.refuse(SyncReport.explain(error)) : error as Exclude<E | ES, Errors.N8nError>

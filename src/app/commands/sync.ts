@@ -3,24 +3,27 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import { resolve } from "node:path"
-import { CallContext, type Service as CallContextService } from "../../base/CallContext.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Options from "../config/Options.ts"
 import * as Git from "../Git.ts"
+import * as Layout from "../report/Layout.ts"
 import * as SyncReport from "../report/SyncReport.ts"
+import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, command, exit, name, printMarked as print, report, showLine, warn } from "./root.ts"
+import { checkWrites, name } from "./root.ts"
+import { type Form, row } from "./row.ts"
 
 const scope = {
-  only: flags.only("an id, or a path in the folder"),
+  only: flags.only("its id, link, name, or path in the folder"),
   pinned: flags.toggle("pinned", "Synchronize pinned data too, from now on"),
   staticData: flags.toggle("static-data", "Synchronize static data too, from now on")
 }
 
-const shared = { folder: flags.folder("Folder of workflow files"), json: flags.json, ...scope }
+const shared = { folder: flags.folder("Folder of workflow files"), ...scope }
 
 const fromGit = flags.text("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
 
@@ -32,88 +35,74 @@ const optionsOf = ({ only, pinned, staticData }: Command.Command.Config.Infer<ty
   extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
 })
 
-const conclude = (report: Sync.Report, isDifferent: boolean) =>
-  report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
+/** Services with a folder as the only one; a missing one is made, or in a dry run a temporary one. */
+const inFolder = (makes: boolean) =>
+(
+  { dryRun = false, folder }: { readonly folder: string; readonly dryRun?: boolean },
+  options: Options.Options
+) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const absolute = resolve(folder)
+    const exists = yield* Effect.orElseSucceed(fs.exists(absolute), () => false)
+    if (!exists && !makes) return yield* Options.refuse(`Folder '${folder}' does not exist; pull creates it`)
+    if (!exists && !dryRun) {
+      yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
+        Effect.mapError(({ reason }) => Options.refuse(`Folder '${folder}' cannot be created: ${reason.message}`))
+      )
+    }
+    const place = exists || !dryRun
+      ? absolute
+      : yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "n8n-mcp-pull-" }))
+    return ToolContext.layer(options, () => [place])
+  }))
 
-/** Shows the progress of a command on the terminal. */
-export const hearing = Effect.updateService(CallContext, (context): CallContextService => ({
-  ...context,
-  progress: (done, total, message) =>
-    showLine(done === total ? "" : `${done} of ${total}: ${Visible.label(message, 80)}`)
-}))
-
-const inFolder = Effect.fnUntraced(function*<A, E, R>(
-  options: Options.Options,
-  userPath: string,
-  run: Effect.Effect<A, E, R>,
-  whenMissing: "refuse" | "create" | "pretend" = "refuse"
-) {
-  const fs = yield* FileSystem.FileSystem
-  let absolute = resolve(userPath)
-  const isMissing = !(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))
-  if (isMissing && whenMissing === "create") {
-    yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
-      Effect.mapError(({ reason }) => Options.refuse(`Folder '${userPath}' cannot be created: ${reason.message}`))
-    )
-  } else if (isMissing && whenMissing === "pretend") {
-    absolute = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "n8n-mcp-pull-" }))
-  } else if (isMissing) {
-    return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
-  }
-  return yield* Effect.provide(hearing(run), ToolContext.layer(options, () => [absolute]))
-}, Effect.scoped)
-
-/** Prints each workflow when it is done, and afterwards the warnings that were not known then, on stderr. */
-export const steps = <A extends Sync.Outcome | Sync.Promotion>(json: boolean, lineOf: (outcome: A) => string) => {
+/** Prints each workflow when it is done; `late` are the warnings that were not known then. */
+export const steps = <A extends Sync.Outcome | Sync.Promotion>(
+  { isJson, screen }: Form,
+  lineOf: (outcome: A) => string
+) => {
   const reported = new Set<string>()
-  const onSecrets = (file: string, warnings: ReadonlyArray<string> = []) =>
-    Effect.forEach(warnings.filter((warning) => !reported.has(`${file}\0${warning}`)), (warning) => {
-      reported.add(`${file}\0${warning}`)
-      return warn(`${Visible.label(file, 200)}: ${Visible.label(warning, 400)}`)
-    }, { discard: true })
   const placeOf = (outcome: Sync.Outcome | Sync.Promotion) => "file" in outcome && outcome.file || outcome.name
+  const news = (place: string, warnings: ReadonlyArray<string> = []) => {
+    const all = warnings.filter((warning) => !reported.has(`${place}\0${warning}`))
+    for (const warning of all) reported.add(`${place}\0${warning}`)
+    return all
+  }
+  const lines = (place: string, warnings: ReadonlyArray<string> | undefined) =>
+    news(place, warnings).map((warning) => `${Visible.label(place, 200)}: ${Visible.label(warning, 400)}`)
   return {
-    onSecrets,
+    onSecrets: (file: string, warnings: ReadonlyArray<string>) =>
+      Effect.forEach(lines(file, warnings), Terminal.warn, { discard: true }),
     onStep: (outcome: A) => {
-      const warnings = outcome.warnings?.filter((warning) => !reported.has(`${placeOf(outcome)}\0${warning}`))
-      for (const warning of warnings ?? []) reported.add(`${placeOf(outcome)}\0${warning}`)
-      return json
-        ? Effect.void
-        : Effect.andThen(showLine(""), print(lineOf({ ...outcome, ...warnings && { warnings } })))
+      const line = lineOf({ ...outcome, ...outcome.warnings && { warnings: news(placeOf(outcome), outcome.warnings) } })
+      return isJson ? Effect.void : Terminal.say(Layout.marked(line, screen.isColoured))
     },
-    finish: (entries: ReadonlyArray<A>) =>
-      Effect.forEach(json ? [] : entries, (entry) => onSecrets(placeOf(entry), entry.warnings), { discard: true })
+    late: (entries: ReadonlyArray<A>) => entries.flatMap((entry) => lines(placeOf(entry), entry.warnings))
   }
 }
 
-const printReport = (result: Sync.Report<Sync.Outcome>, json: boolean, isDryRun = false) =>
-  report(json, SyncReport.json(result), () => [
-    ...result.entries.flatMap((entry) =>
-      entry.action === undefined && entry.error === undefined && (entry.status !== "same" || entry.refused)
-        ? SyncReport.entryLine(entry)
-        : []
-    ),
-    SyncReport.summary(result, isDryRun)
-  ], print)
+/** Advice that applies. */
+const advice = (...all: ReadonlyArray<readonly [applies: boolean, text: string]>) =>
+  all.flatMap(([applies, text]) => applies ? [`${name}: ${text}`] : [])
 
-const printDifferences = (all: ReadonlyArray<Sync.Entry | Sync.Difference>, json = false) =>
-  report(json, all, () => all.map(SyncReport.difference), print)
+export const status = row({
+  name: "status",
+  description: "Compare a folder of workflows with n8n",
+  flags: shared,
+  form: "lines",
+  services: inFolder(false),
+  run: (flags) =>
+    Effect.map(
+      Sync.status(".", optionsOf(flags)),
+      (result) => SyncReport.sync(result, { isOpen: !result.isSame })
+    )
+})
 
-export const status = command(
-  "status",
-  "Compare a folder of workflows with n8n",
-  shared,
-  Effect.fnUntraced(function*({ folder, json, ...scope }, options) {
-    const result = yield* inFolder(options, folder, Sync.status(".", optionsOf(scope)))
-    yield* printReport(result, json)
-    yield* conclude(result, !result.isSame)
-  })
-)
-
-export const pull = command(
-  "pull",
-  "Write n8n's workflows into a folder",
-  {
+export const pull = row({
+  name: "pull",
+  description: "Write n8n's workflows into a folder",
+  flags: {
     ...shared,
     dryRun: flags.dryRun,
     splitsCode: Flag.Boolean("split-code").pipe(
@@ -134,89 +123,81 @@ export const pull = command(
       "Resolve changes on both sides: there takes n8n's state, here keeps the file's for the next push"
     )
   },
-  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, secrets, splitsCode, ...scope }, options) {
-    const { finish, ...heard } = steps<Sync.Outcome>(json, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
-    const result = yield* inFolder(
-      options,
-      folder,
-      Sync.pull(".", { ...optionsOf(scope), deletes, dryRun, resolve, secrets, splitsCode, ...heard }),
-      dryRun ? "pretend" : "create"
-    )
-    yield* finish(result.entries)
-    yield* printReport(result, json, dryRun)
-    if (result.hasConflicts && !json) {
-      yield* warn(
-        `${name}: changes on both sides are never overwritten. --resolve there takes n8n's state, --resolve here keeps the file's for the next push.`
-      )
-    }
-    if (result.hasSecrets && !json) {
-      yield* warn(
-        `${name}: files with literal secrets were refused: move the secrets into credentials, or add --secrets extract.`
-      )
-    }
-    yield* conclude(result, result.hasConflicts || result.hasSecrets)
+  form: "lines",
+  services: inFolder(true),
+  run: Effect.fnUntraced(function*({ deletes, dryRun, resolve, secrets, splitsCode, ...scope }, _, form) {
+    const { late, ...heard } = steps<Sync.Outcome>(form, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
+    const pulling = { ...optionsOf(scope), deletes, dryRun, resolve, secrets, splitsCode, ...heard }
+    const result = yield* Sync.pull(".", pulling)
+    return SyncReport.sync(result, {
+      isDryRun: dryRun,
+      isOpen: result.hasConflicts || result.hasSecrets,
+      advice: [
+        ...late(result.entries),
+        ...advice(
+          [
+            result.hasConflicts,
+            "changes on both sides are never overwritten. --resolve there takes n8n's state, --resolve here keeps the file's for the next push."
+          ],
+          [
+            result.hasSecrets,
+            "files with literal secrets were refused: move the secrets into credentials, or add --secrets extract."
+          ]
+        )
+      ]
+    })
   })
-)
+})
 
-export const diff = command(
-  "diff",
-  "Show the differences between a folder and n8n",
-  { ...shared, fromGit },
-  Effect.fnUntraced(function*({ folder, fromGit, json, ...scope }, options) {
+export const diff = row({
+  name: "diff",
+  description: "Show the differences between a folder and n8n",
+  flags: { ...shared, fromGit },
+  form: "lines",
+  services: inFolder(false),
+  run: Effect.fnUntraced(function*({ folder, fromGit, ...scope }, { showSecrets: showsSecrets }) {
     const among = yield* amongChanged(folder, fromGit)
-    const differences = yield* inFolder(
-      options,
-      folder,
-      Sync.diff(".", { ...optionsOf(scope), ...among, showsSecrets: options.showSecrets })
-    )
-    yield* printDifferences(differences, json)
-    yield* exit(differences.some(({ status }) => status === "invalid") ? 1 : differences.length > 0 ? 2 : 0)
+    return SyncReport.differences(yield* Sync.diff(".", { ...optionsOf(scope), ...among, showsSecrets }))
   })
-)
+})
 
-export const push = command(
-  "push",
-  "Write a folder's changes to n8n",
-  {
+export const push = row({
+  name: "push",
+  description: "Write a folder's changes to n8n",
+  flags: {
     ...shared,
     fromGit,
     dryRun: flags.dryRun,
     publishes: flags.toggle("publish", "Publish the pushed workflows"),
     deletes: flags.toggle("delete", "Delete workflows on n8n whose file was removed, unless they changed there")
   },
-  Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...scope }, options) {
+  form: "lines",
+  services: inFolder(false),
+  run: Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, publishes, ...scope }, _, form) {
     const among = yield* amongChanged(folder, fromGit)
-    const { finish, onStep } = steps<Sync.Outcome>(json, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
-    const result = yield* inFolder(
-      options,
-      folder,
-      Effect.andThen(
-        dryRun ? Effect.void : checkWrites("push writes to n8n", ", or add --dry-run"),
-        Sync.push(".", {
-          ...optionsOf(scope),
-          ...among,
-          deletes,
-          dryRun,
-          publishes,
-          onStep
-        })
-      )
-    )
-    yield* finish(result.entries)
-    yield* printReport(result, json, dryRun)
-    if (result.hasConflicts && !json) {
-      const ids = result.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
-      yield* printDifferences(yield* inFolder(options, folder, Sync.diff(".", { ...optionsOf(scope), only: ids })))
-      yield* warn(
-        `${name}: what changed on both sides was left out, and is never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
-      )
-    }
-    const hasInvalid = result.entries.some(({ status }) => status === "invalid")
-    if (hasInvalid && !json) {
-      yield* warn(
-        `${name}: invalid files are not pushed${deletes ? ", and nothing is deleted" : ""}: fix them, and push again.`
-      )
-    }
-    yield* conclude(result, result.hasConflicts)
+    if (!dryRun) yield* checkWrites("push writes to n8n", ", or add --dry-run")
+    const { late, onStep } = steps<Sync.Outcome>(form, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
+    const result = yield* Sync.push(".", { ...optionsOf(scope), ...among, deletes, dryRun, publishes, onStep })
+    const { entries, hasConflicts } = result
+    const both = entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
+    return SyncReport.sync(result, {
+      isDryRun: dryRun,
+      listsNew: false,
+      isOpen: hasConflicts,
+      open: hasConflicts && !form.isJson ? yield* Sync.diff(".", { ...optionsOf(scope), only: both }) : [],
+      advice: [
+        ...late(entries),
+        ...advice(
+          [
+            hasConflicts,
+            "what changed on both sides was left out, and is never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's."
+          ],
+          [
+            entries.some(({ status }) => status === "invalid"),
+            `invalid files are not pushed${deletes ? ", and nothing is deleted" : ""}: fix them, and push again.`
+          ]
+        )
+      ]
+    })
   })
-)
+})

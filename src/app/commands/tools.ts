@@ -2,7 +2,9 @@
 import * as Argument from "effect/cli/Argument"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import { text as textOf } from "node:stream/consumers"
+import * as Hints from "../../answer/Hints.ts"
 import type * as Tool from "../../answer/Tool.ts"
 import { arr, obj, str } from "../../base/Json.ts"
 import { nearest } from "../../base/Nearest.ts"
@@ -14,12 +16,14 @@ import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as Mcp from "../Mcp.ts"
 import * as Layout from "../report/Layout.ts"
+import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
-import { didYouMean, width } from "./help.ts"
+import { didYouMean, width as maxWidth } from "./help.ts"
 import excluded from "./notInDemo.json" with { type: "json" }
-import { command, exit, name as program, offeredTools, print, report } from "./root.ts"
+import { exit, name as program, offeredTools } from "./root.ts"
+import { row } from "./row.ts"
 
 /** Arguments by tool, which work with `--demo`. */
 export const examples: { readonly [tool: string]: object } = json
@@ -48,7 +52,7 @@ const boundsOf = (schema: unknown) => {
 
 /** Parameters of a tool: name, type, default and description. */
 export const parametersOf = ({ inputSchema }: Tool.Any): ReadonlyArray<Layout.Pair> =>
-  Object.entries(obj(inputSchema.properties) ?? {}).map(([name, schema]) => {
+  Object.entries(obj(inputSchema.properties) ?? {}).flatMap(([name, schema]) => {
     const { default: usual, description } = obj(schema) ?? {}
     const isRequired = arr(inputSchema["required"]).includes(name)
     const about = [
@@ -56,7 +60,14 @@ export const parametersOf = ({ inputSchema }: Tool.Any): ReadonlyArray<Layout.Pa
       ...(isRequired ? ["Required."] : []),
       ...(str(description) === undefined ? [] : [str(description)])
     ]
-    return [name, about.join(" ")]
+    return [[name, about.join(" ")] as const, ...operationsOf(schema)]
+  })
+
+/** Operations of a parameter that takes several kinds: the fields of each, by its name. */
+const operationsOf = (schema: unknown): ReadonlyArray<Layout.Pair> =>
+  (str(obj(obj(schema)?.["items"])?.["description"]) ?? "").split(/; (?![^(]*\))/).flatMap((each) => {
+    const [, names, fields = ""] = /^([\w, ]+)(?:: (.*))?$/s.exec(each) ?? []
+    return names === undefined ? [] : [[`  ${names}`, fields] as const]
   })
 
 const toolsetOf = (tool: Tool.Any) =>
@@ -64,7 +75,8 @@ const toolsetOf = (tool: Tool.Any) =>
     tools.some(({ name }) => name === tool.name)
   )?.[0] ?? ""
 
-export const page = (tool: Tool.Any): ReadonlyArray<string> => {
+export const page = (tool: Tool.Any, screen = Infinity): ReadonlyArray<string> => {
+  const width = Math.min(screen, maxWidth)
   const toolset = toolsetOf(tool)
   const isOptional = (all.optional as ReadonlyArray<string>).includes(toolset)
   const parameters = parametersOf(tool)
@@ -96,9 +108,8 @@ export const page = (tool: Tool.Any): ReadonlyArray<string> => {
   ].flat()
 }
 
-const list = (served: ReadonlyArray<Tool.Any>) => {
-  const lineWidth = process.stdout.isTTY ? process.stdout.columns || width : Infinity
-  return Object.entries(all.toolsets).flatMap(([toolset, tools]: [string, ReadonlyArray<Tool.Any>]) => {
+const list = (served: ReadonlyArray<Tool.Any>, width: number) =>
+  Object.entries(all.toolsets).flatMap(([toolset, tools]: [string, ReadonlyArray<Tool.Any>]) => {
     const on = tools.filter(({ name }) => served.some((tool) => tool.name === name))
     const option = (all.optional as ReadonlyArray<string>).includes(toolset) ? ` (off: --toolsets ${toolset})` : ""
     return on.length === 0 ? option === "" ? [] : [`${toolset}${option}`] : [
@@ -106,12 +117,11 @@ const list = (served: ReadonlyArray<Tool.Any>) => {
       ...on.map((tool) =>
         Layout.fit(
           `  ${Layout.pad(`${tool.name}${isWriting(tool) ? " ✎" : ""}`, 29)} ${Visible.line(tool.description)}`,
-          lineWidth
+          width
         )
       )
     ]
   })
-}
 
 /** Served tool, or the reason why it is not served. */
 const find = <T extends Tool.Any>(served: ReadonlyArray<T>, name: string, options: Options.Options) => {
@@ -126,24 +136,29 @@ const find = <T extends Tool.Any>(served: ReadonlyArray<T>, name: string, option
     : Effect.succeed(tool)
 }
 
-export const tools = command(
-  "tools",
-  "List the tools by toolset, or show one tool's parameters with an example",
-  { tool: flags.optionalArgument("tool", "Name of a tool: its parameters, with an example"), json: flags.json },
-  Effect.fnUntraced(function*({ json, tool: name }, options) {
+export const tools = row({
+  name: "tools",
+  description: "List the tools by toolset, or show one tool's parameters with an example",
+  flags: { tool: flags.optionalArgument("tool", "Name of a tool: its parameters, with an example") },
+  form: "lines",
+  services: () => Layer.empty,
+  run: Effect.fnUntraced(function*({ tool: name }, options) {
     if (name !== undefined) {
       // Tools that are off are described, too.
       const tool = all.all.find((each) => each.name === name) ?? (yield* find([], name, options))
-      return yield* report(json, McpServer.listing(tool), () => page(tool))
+      return { json: McpServer.listing(tool), text: (screen) => page(tool, screen.width) }
     }
     const offered = yield* offeredTools(options)
-    yield* report(json, offered.map(McpServer.listing), () => [
-      ...list(offered),
-      "",
-      `✎ changes something. Parameters and an example: ${program} tools NAME`
-    ])
+    return {
+      json: offered.map(McpServer.listing),
+      text: (screen) => [
+        ...list(offered, screen.width),
+        "",
+        `✎ changes something. Parameters and an example: ${program} tools NAME`
+      ]
+    }
   })
-)
+})
 
 /** JSON of an argument: itself, `@FILE`, or `-` for stdin. */
 export const jsonIn = Effect.fnUntraced(function*(argument: string, example: string) {
@@ -165,25 +180,32 @@ export const jsonIn = Effect.fnUntraced(function*(argument: string, example: str
 
 const example = "{\"id\": \"239\"}"
 
-export const call = command(
-  "call",
-  "Call one tool with JSON, and print its answer",
-  {
+export const call = row({
+  name: "call",
+  description: "Call one tool with JSON, and print its answer",
+  flags: {
     tool: flags.argument("tool", "Name of a tool"),
-    json: flags.argument("arguments", "Arguments: JSON, @FILE, or - for stdin; {} by default").pipe(
+    args: flags.argument("arguments", "Arguments: JSON, @FILE, or - for stdin; {} by default").pipe(
       Argument.withDefault("{}")
     )
   },
-  Effect.fnUntraced(function*({ json, tool: name }, options) {
+  form: "none",
+  services: (_, options) => ToolContext.layer(options),
+  run: Effect.fnUntraced(function*({ args: text, tool: name }, options) {
     const tool = yield* find(yield* Mcp.servedTools(options), name, options)
-    const args = obj(yield* jsonIn(json, example)) ??
+    const args = obj(yield* jsonIn(text, example)) ??
       (yield* Options.refuse(`The arguments are not an object such as ${example}`))
-    const result = yield* McpServer.respond(tool, args).pipe(Effect.provide(ToolContext.layer(options)))
-    const text = result.content.map((block) => block.type === "text" ? block.text : "").join("\n")
-    const isFailed = result.isError === true
-    const answer = isFailed ? JSON.stringify({ success: false, ...obj(JSON.parse(text)) }) : text
+    const result = yield* McpServer.respond(tool, args)
+    const answer = result.content.map((block) => block.type === "text" ? block.text : "").join("\n")
+    const json: unknown = result.isError === true ? { success: false, ...obj(JSON.parse(answer)) } : JSON.parse(answer)
     // For a person, indented; a program gets one line.
-    yield* print(process.stdout.isTTY ? JSON.stringify(JSON.parse(answer), null, 2) : answer)
-    if (isFailed) yield* exit(1)
+    yield* Terminal.print(
+      Terminal.isPiped() ? result.isError === true ? JSON.stringify(json) : answer : JSON.stringify(json, null, 2)
+    )
+    if (result.isError !== true) return
+    // Its advice is for the owner of a server.
+    const isUnset = obj(obj(json)?.["context"])?.["field"] === "N8N_URL, N8N_API_KEY"
+    if (isUnset) yield* Terminal.warn(`${program}: ${Hints.textForPerson({ _tag: "Configure", missing: [] })}`)
+    yield* exit(1)
   })
-)
+})

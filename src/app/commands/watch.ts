@@ -12,11 +12,13 @@ import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as Delivery from "../Delivery.ts"
 import * as WatchReport from "../report/WatchReport.ts"
+import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as Watching from "../Watching.ts"
 import * as flags from "./flags.ts"
 import * as look from "./look.ts"
-import { command, exit, isColoured, name, programFor, warn } from "./root.ts"
+import { exit, name, programFor } from "./root.ts"
+import { row } from "./row.ts"
 
 const isRules = Schema.is(Schema.Record(Schema.String, Schema.String))
 
@@ -41,15 +43,6 @@ const deliveryOf = Effect.fnUntraced(function*(to: Redacted.Redacted<string> | u
   return exec.trim() === "" ? yield* Options.refuse("--exec is empty: name a command") : Delivery.run(exec)
 })
 
-/** Prints lines, and fails if their reader is gone: a report that no one reads counts as not delivered. */
-const printAll = (lines: ReadonlyArray<string>) =>
-  lines.length === 0 ? Effect.void : Effect.callback<void, string>((resume) => {
-    process.stdout.write(
-      lines.map((line) => `${Visible.terminal(line)}\n`).join(""),
-      (error) => resume(error == null ? Effect.void : Effect.fail("stdout is closed"))
-    )
-  })
-
 /** Ends the process in time even if n8n or the database of the state hangs. */
 const endInTime = Effect.sync(() => {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => setTimeout(() => process.exit(0), 900).unref())
@@ -67,9 +60,9 @@ const deliverer = ({ delivery, lines, message }: Sent) => {
   const keyOf = ({ at, key }: Watch.Incident) => `${key} ${at}`
   return Effect.fnUntraced(function*({ incidents, unknown }: Watch.Report) {
     const fresh = incidents.filter((incident) => !printed.has(keyOf(incident)))
-    yield* printAll(lines(fresh)).pipe(delivery === undefined ? (self) => self : Effect.ignore)
+    yield* Terminal.deliver(lines(fresh)).pipe(delivery === undefined ? (self) => self : Effect.ignore)
     for (const incident of fresh) printed.add(keyOf(incident))
-    yield* Effect.forEach(unknown, (sentence) => warn(`unknown: ${Visible.label(sentence, 400)}`))
+    yield* Effect.forEach(unknown, (sentence) => Terminal.warn(`unknown: ${Visible.label(sentence, 400)}`))
     if (incidents.length > 0 && delivery !== undefined) yield* delivery(message(incidents))
   })
 }
@@ -85,10 +78,10 @@ const noteOf = ({ fault, incidents, isFirst, isSkipped }: Watch.Report, once: bo
     ? "Another watch of this n8n is looking at it now."
     : "Nothing new."
 
-export const watch = command(
-  "watch",
-  "Report what fails, does not run or is slow, each incident once",
-  {
+export const watch = row({
+  name: "watch",
+  description: "Report what fails, does not run or is slow, each incident once",
+  flags: {
     every: flags.integer("every", [10, 86_400], "Seconds between two looks (10 to 86400, default 60)"),
     once: flags.toggle("once", "Look once, and exit: for cron and CI"),
     to: Flag.Redacted("to").pipe(
@@ -104,50 +97,49 @@ export const watch = command(
     thresholds: flags.text("thresholds", "FILE", "JSON file with 'silent 2h' or 'off' by a workflow's id or name"),
     json: flags.toggle("json", "Print a line of JSON for each incident")
   },
-  Effect.fnUntraced(function*({ every = 60, exec, json, once, thresholds, timezone, to }, options) {
+  form: "none",
+  services: (_, options) => ToolContext.layer(options),
+  run: Effect.fnUntraced(function*({ every = 60, exec, json, once, thresholds, timezone, to }, options) {
     const delivery = yield* deliveryOf(to, exec)
     const zone = yield* look.zoneOf(timezone)
     const rules = thresholds === undefined ? {} : yield* rulesIn(thresholds)
     const context: WatchReport.Context = { program: programFor(options), zone }
     const watching: Watch.Options = { every: every * 1_000, zone, isOnce: once, rules }
-
-    yield* Effect.gen(function*() {
-      const { instance } = yield* N8nClient
-      // Without a setting there is no address; the first look says so.
-      const host = () => new URL(instance.url).host
-      const deliver = deliverer({
-        delivery,
-        lines: (incidents) =>
-          incidents.flatMap((incident) =>
-            json
-              ? JSON.stringify(WatchReport.json(incident))
-              : WatchReport.lines(incident, context, { isColoured, width: Infinity })
-          ),
-        message: (incidents) => JSON.stringify(WatchReport.message(incidents, host(), context))
-      })
-      let hasLooked = false
-      let reason: string | undefined
-      const poll = Effect.gen(function*() {
-        const { failure, report } = yield* Watching.round(watching, deliver)
-        if (report.denied !== undefined && !hasLooked) return yield* Effect.fail(report.denied)
-        if (!once && !hasLooked && !report.isSkipped && process.stderr.isTTY === true) {
-          yield* warn(`Watching n8n at ${host()}, every ${every} s; Ctrl+C ends it`)
-        }
-        hasLooked ||= !report.isSkipped
-        const why = failure === undefined
-          ? report.fault === undefined ? undefined : `n8n could not be checked: ${report.fault}`
-          : `not delivered: ${failure}`
-        const again = once ? "" : "; the next look tries again"
-        if (why !== undefined && why !== reason) yield* warn(`${name}: ${Visible.label(why, 400)}${again}`)
-        reason = why
-        const note = noteOf(report, once)
-        if (note !== undefined && (report.isFirst === true || process.stderr.isTTY === true)) yield* warn(note)
-        if (once) yield* exit(why !== undefined ? 1 : report.incidents.length > 0 ? 2 : 0)
-        // Without another receiver, a closed stdout ends the watch.
-        return { isOver: once || delivery === undefined && failure !== undefined, nextAfterMs: report.nextAfterMs }
-      })
-      yield* endInTime
-      yield* Watching.repeat(watching.every, poll)
-    }).pipe(Effect.provide(ToolContext.layer(options)))
+    const { instance } = yield* N8nClient
+    // Without a setting there is no address; the first look says so.
+    const host = () => new URL(instance.url).host
+    const deliver = deliverer({
+      delivery,
+      lines: (incidents) =>
+        incidents.flatMap((incident) =>
+          json
+            ? JSON.stringify(WatchReport.json(incident))
+            : WatchReport.lines(incident, context, { isColoured: Terminal.isColoured, width: Infinity })
+        ),
+      message: (incidents) => JSON.stringify(WatchReport.message(incidents, host(), context))
+    })
+    let hasLooked = false
+    let reason: string | undefined
+    const poll = Effect.gen(function*() {
+      const { failure, report } = yield* Watching.round(watching, deliver)
+      if (report.denied !== undefined && !hasLooked) return yield* Effect.fail(report.denied)
+      if (!once && !hasLooked && !report.isSkipped && Terminal.isWatched()) {
+        yield* Terminal.warn(`Watching n8n at ${host()}, every ${every} s; Ctrl+C ends it`)
+      }
+      hasLooked ||= !report.isSkipped
+      const why = failure === undefined
+        ? report.fault === undefined ? undefined : `n8n could not be checked: ${report.fault}`
+        : `not delivered: ${failure}`
+      const again = once ? "" : "; the next look tries again"
+      if (why !== undefined && why !== reason) yield* Terminal.warn(`${name}: ${Visible.label(why, 400)}${again}`)
+      reason = why
+      const note = noteOf(report, once)
+      if (note !== undefined && (report.isFirst === true || Terminal.isWatched())) yield* Terminal.warn(note)
+      if (once) yield* exit(why !== undefined ? 1 : report.incidents.length > 0 ? 2 : 0)
+      // Without another receiver, a closed stdout ends the watch.
+      return { isOver: once || delivery === undefined && failure !== undefined, nextAfterMs: report.nextAfterMs }
+    })
+    yield* endInTime
+    yield* Watching.repeat(watching.every, poll)
   }, Effect.scoped)
-)
+})

@@ -20,9 +20,12 @@ export const parseText = (text: string): Effect.Effect<unknown, string> => {
   const [first] = errors
   if (first === undefined) return Effect.succeed(value)
   const before = text.slice(0, first.offset).split("\n")
+  const isDoubled = /[,{[]\s*$/.test(text.slice(0, first.offset)) && text[first.offset] === ","
   const code = printParseErrorCode(first.error)
   return Effect.fail(
-    `not JSON: ${faults[code] ?? code} in line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+    `not JSON: ${isDoubled ? "one comma too many" : faults[code] ?? code} in line ${before.length}, column ${
+      (before.at(-1)?.length ?? 0) + 1
+    }`
   )
 }
 

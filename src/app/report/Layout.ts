@@ -31,16 +31,21 @@ export const wrap = (text: string, width: number): ReadonlyArray<string> => {
 
 const program = /(?<=^|\s)effect-n8n-mcp .*$/
 
+/** Indentation of a line, and its first column, if it is an entry of a list: a word or two before more than one space. */
+const beginning = /^ *(?:\S+(?: \S+)? {2,})?/
+
 /**
- * Breaks a line between words, and begins the further ones below its first word. A command at its end stays in one
- * piece, so that it can be copied.
+ * Breaks a line between words, and begins the further ones below its first word, or below its second column. A command
+ * at its end stays in one piece, so that it can be copied.
  */
 export const inWidth = (line: string, width: number): ReadonlyArray<string> => {
   if (displayWidth(line) <= width) return [line]
-  const indent = /^ */.exec(line)?.[0] ?? ""
+  const column = beginning.exec(line)?.[0] ?? ""
+  const head = displayWidth(column) <= width / 2 ? column : /^ */.exec(line)?.[0] ?? ""
+  const indent = " ".repeat(displayWidth(head))
   const glue = "\u0000"
-  const glued = line.slice(indent.length).replace(program, (command) => command.replaceAll(" ", glue))
-  return wrap(glued, width - indent.length).map((each) => indent + each.replaceAll(glue, " "))
+  const glued = line.slice(head.length).replace(program, (command) => command.replaceAll(" ", glue))
+  return wrap(glued, width - indent.length).map((each, at) => (at === 0 ? head : indent) + each.replaceAll(glue, " "))
 }
 
 export type Pair = readonly [term: string, text: string]
@@ -74,23 +79,38 @@ export interface Column<A> {
 
 const gapAfter = (column: { readonly gap?: number } | undefined) => column?.gap ?? 2
 
-/** Widths of the columns: the widest with a `min` gives way first, then the last columns are left out. */
-const widthsOf = <A>(columns: ReadonlyArray<Column<A>>, natural: ReadonlyArray<number>, width: number) => {
+/** Widths of the columns: the one with most space above its `min` gives way first; the last columns are left out until the rest fits. */
+const widthsOf = <A>(
+  columns: ReadonlyArray<Column<A>>,
+  natural: ReadonlyArray<number>,
+  width: number
+): ReadonlyArray<number> => {
   const widths = [...natural]
-  const excess = () =>
-    widths.reduce((sum, each, at) => sum + each + (at === 0 ? 0 : gapAfter(columns[at - 1])), 0) - width
-  while (excess() > 0) {
-    const [widest] = widths.map((each, index) => ({ each, index }))
-      .filter(({ each, index }) => each > (columns[index]?.min ?? Infinity)).toSorted((a, b) => b.each - a.each)
-    if (widest !== undefined) widths[widest.index] = widest.each - 1
-    else if (widths.length > 1) widths.pop()
-    else return [width]
+  const gaps = columns.slice(0, natural.length - 1).reduce((sum, column) => sum + gapAfter(column), 0)
+  for (let excess = widths.reduce((sum, each) => sum + each, gaps) - width; excess > 0; excess--) {
+    const [widest] = widths.map((each, index) => ({ index, spare: each - (columns[index]?.min ?? Infinity) }))
+      .filter(({ spare }) => spare > 0).toSorted((a, b) => b.spare - a.spare)
+    if (widest !== undefined) widths[widest.index] = (widths[widest.index] ?? 0) - 1
+    // Without the last column, the others have its space.
+    else return widths.length > 1 ? widthsOf(columns, natural.slice(0, -1), width) : [width]
   }
   return widths
 }
 
 export const paint = (text: string, colour: number | undefined, isColoured: boolean): string =>
   !isColoured || colour === undefined || text === "" ? text : `\u001b[${colour}m${text}\u001b[0m`
+
+/** States and severities at the beginning of a line, and before them a count. */
+const marks =
+  /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|blocked|high)|(gone|changed|refused|medium)|created|updated|new)(?= )/
+
+/** Paints the first word of a line red, yellow or green, if it is a state. */
+export const marked = (line: string, isColoured: boolean): string =>
+  line.replace(
+    marks,
+    (_, count = "", word: string, bad?: string, doubtful?: string) =>
+      count + paint(word, bad !== undefined ? 31 : doubtful !== undefined ? 33 : 32, isColoured)
+  )
 
 /** Word of a command line, in quotes if a shell would change it. */
 export const shellWord = (word: string): string =>

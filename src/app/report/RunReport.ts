@@ -69,6 +69,14 @@ const groups: ReadonlyArray<Layout.Column<Group>> = [
   }
 ]
 
+/** Such as `schedule` for `n8n-nodes-base.scheduleTrigger`. */
+const shortType = (type: string) => label(type.replace(/^.*\.|(?<=.)Trigger$/g, ""))
+
+/** Order of interest to a person: published ones first, then by the last run. */
+const byInterest = (a: Workflow, b: Workflow) =>
+  Number(b.active) - Number(a.active) || (b.lastRun?.["at"] ?? "").localeCompare(a.lastRun?.["at"] ?? "") ||
+  a.name.localeCompare(b.name)
+
 const workflowColumns: ReadonlyArray<Layout.Column<Workflow>> = [
   { title: "ID", of: ({ id }) => id },
   flexible("NAME", ({ name }) => label(name)),
@@ -78,7 +86,7 @@ const workflowColumns: ReadonlyArray<Layout.Column<Workflow>> = [
       isArchived === true ? "archived" : `${active ? "published" : "off"}${draft === true ? " + draft" : ""}`,
     colour: ({ active }) => active ? 32 : undefined
   },
-  flexible("TRIGGER", ({ triggers = [] }) => triggers.map((each) => label(each.replace(/^.*\./, ""))).join(", "), 8),
+  flexible("TRIGGER", ({ triggers = [] }) => triggers.map(shortType).join(", "), 8),
   {
     title: "LAST RUN",
     of: ({ lastRun }) => lastRun?.["status"] ?? "",
@@ -104,7 +112,7 @@ export const executions = ({ executions = [], groups: grouped, hint }: Execution
 }
 
 export const workflows = (rows: ReadonlyArray<Workflow>, screen: Layout.Screen) =>
-  rows.length === 0 ? ["No workflows match."] : Layout.table(workflowColumns, rows, screen)
+  rows.length === 0 ? ["No workflows match."] : Layout.table(workflowColumns, rows.toSorted(byInterest), screen)
 
 type Node = Summary["availableNodes"][number]
 
@@ -127,6 +135,10 @@ const item = (json: unknown, width: number): ReadonlyArray<string> => {
   return lines.length > maxJson ? [...lines.slice(0, maxJson), "    …"] : lines
 }
 
+/** Place of an item, whose index counts from 0, as a person counts. */
+const place = (index: number, count: number | undefined) =>
+  index === 0 ? "the first item" : `item ${index + 1}${count === undefined ? "" : ` of ${count}`}`
+
 const maxMessages = 3
 
 const failureLines = (failure: NonNullable<Summary["failure"]>, { isColoured, width }: Layout.Screen) => {
@@ -141,12 +153,16 @@ const failureLines = (failure: NonNullable<Summary["failure"]>, { isColoured, wi
     `${Layout.paint("✗", 31, isColoured)} ${where}${round}${
       nodeType === undefined ? "" : ` (${label(nodeType.replace(/^.*\./, ""))})`
     }`,
-    ...wrapped(`${error.message}${error.httpCode === undefined ? "" : ` (HTTP ${error.httpCode})`}`),
+    ...wrapped(
+      `${error.message}${
+        error.httpCode === undefined ? "" : ` (${/^\d+$/.test(error.httpCode) ? "HTTP " : ""}${label(error.httpCode)})`
+      }`
+    ),
     ...(error.description === error.message ? [] : wrapped(error.description)),
     ...(error.messages ?? []).slice(0, maxMessages).flatMap((message) => wrapped(message)),
     ...(inputItem === undefined ? [] : [
       "",
-      `  Its input${error.itemIndex === undefined ? "" : `, item ${error.itemIndex} (counted from 0)`}:`,
+      `  Its input${error.itemIndex === undefined ? "" : `, ${place(error.itemIndex, inputCount)}`}:`,
       ...item(inputItem, width)
     ]),
     ...(suspects === undefined
@@ -156,13 +172,16 @@ const failureLines = (failure: NonNullable<Summary["failure"]>, { isColoured, wi
         `  Probably because of ${
           Visible.label(suspects.where, 200)
         }: ${suspects.matched} of ${inputCount} input items.`,
-        ...suspects.items.slice(0, 1).flatMap(({ index, json }) => [`  Item ${index}:`, ...item(json, width)])
+        ...suspects.items.slice(0, 1).flatMap(({ index, json }) => [
+          `  Such as ${place(index, inputCount)}:`,
+          ...item(json, width)
+        ])
       ])
   ]
 }
 
 /** Explains a run: what failed and why, then its nodes, in the order in which they ran. */
-export const why = (summary: Summary, screen: Layout.Screen, program: string): ReadonlyArray<string> => {
+export const why = (summary: Summary, screen: Layout.Screen): ReadonlyArray<string> => {
   const {
     availableNodes,
     calledBy,
@@ -175,7 +194,6 @@ export const why = (summary: Summary, screen: Layout.Screen, program: string): R
     stoppedAt,
     url,
     version,
-    workflowId,
     workflowName
   } = summary
   const about = [
@@ -203,8 +221,6 @@ export const why = (summary: Summary, screen: Layout.Screen, program: string): R
           ? "The run has not ended, and n8n shows no data yet."
           : "n8n has no data of its nodes: the workflow's settings, pruning or an early cancellation may be the reason."
       ]
-      : Layout.table(nodeColumns, availableNodes.toReversed(), screen)),
-    "",
-    `See it: ${program} picture ${workflowId} --execution ${id} --out run.html`
+      : Layout.table(nodeColumns, availableNodes.toReversed(), screen))
   ]
 }

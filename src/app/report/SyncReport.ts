@@ -8,14 +8,24 @@ import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Sync from "../../sync/Sync.ts"
 import type * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
+import * as Layout from "./Layout.ts"
+import type { Report } from "./Report.ts"
 
 /** Error in one line: message, n8n's details, hint. */
 export const explain = (error: Errors.N8nError): string =>
   Visible.label(`${Errors.inOneLine(error)}. ${Hints.textForPerson(error.hint)}`.trim().replace("..", "."), 1_000)
 
-const label = ({ file, id, name }: Sync.Entry) =>
-  [Visible.label(file ?? "-", 200), Visible.label(name, 80), ...(id === undefined ? [] : [`(${Visible.label(id)})`])]
-    .join("  ")
+/** Letters and digits of a name, which the name of its file has too. */
+const core = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "")
+
+/** A workflow by its file, with its name if that says more, or by its name and id. */
+const label = ({ file, id, name }: Sync.Entry) => {
+  const shown = Visible.label(name, 80)
+  if (file === undefined) return id === undefined ? shown : `${shown}  (${Visible.label(id)})`
+  const named = core(file.replace(/^.*[\\/]|\.json$/g, ""))
+  const isNamed = named !== "" && core(name).startsWith(named) || name === file
+  return `${Visible.label(file, 200)}${isNamed ? "" : `  ${shown}`}`
+}
 
 const width = 15
 
@@ -47,9 +57,6 @@ const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: R
     ...(warnings ?? []).map((warning) => `${" ".repeat(width)}${Visible.label(warning, 400)}`)
   ].join("\n")
 }
-
-const tally = <A>(entries: ReadonlyArray<A>, word: (entry: A) => string, none: string): string =>
-  Rows.tally(entries, word) || none
 
 const forPrograms = <A extends Pick<Result, "changed" | "error">>({ changed, error, ...entry }: A) =>
   defined({
@@ -84,14 +91,13 @@ const dry = (isDryRun: boolean) => isDryRun ? "Nothing was written; without --dr
 
 const rest = (remaining: number | undefined) => remaining === undefined ? "" : `; ${remaining} left: run it again`
 
-export const summary = ({ entries, remaining }: Sync.Report<Sync.Outcome>, isDryRun = false): string =>
-  dry(isDryRun) + tally(
-    entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
-    words,
-    "No workflows on either side"
-  ) + rest(remaining)
+const summary = ({ entries, remaining }: Sync.Report<Sync.Outcome>, isDryRun = false): string =>
+  dry(isDryRun) +
+  (Rows.tally(entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)), words) ||
+    "No workflows on either side") +
+  rest(remaining)
 
-export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome> | Sync.PromotionReport) => ({
+const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome> | Sync.PromotionReport) => ({
   ...rest,
   entries: entries.map(forPrograms)
 })
@@ -104,21 +110,35 @@ export const promotionLine = (promotion: Sync.Promotion, isDryRun = false): stri
   return resultLine(route, promotion, isDryRun, status === "conflict" ? ["changed there since the last promotion"] : [])
 }
 
-export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string =>
+const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string =>
   `${"blocked".padEnd(width)}${Visible.label(workflow, 80)}${
     node === undefined ? "" : `, '${Visible.label(node, 80)}'`
   }: ${Visible.label(reason, 400)}`
 
-export const promotionSummary = ({ entries, obstacles, remaining }: Sync.PromotionReport, isDryRun: boolean): string =>
+const promotionSummary = ({ entries, obstacles, remaining }: Sync.PromotionReport, isDryRun: boolean): string =>
   [
-    dry(isDryRun) + tally(
+    dry(isDryRun) + (Rows.tally(
       entries,
       ({ action, blocked, error, status }) =>
-        error === undefined ? blocked === true ? "blocked" : action ?? status : "failed",
-      "No workflows to promote"
-    ) + rest(remaining),
+        error === undefined ? blocked === true ? "blocked" : action ?? status : "failed"
+    ) || "No workflows to promote") + rest(remaining),
     ...(obstacles.length === 0 ? [] : [counted(obstacles.length, "obstacle")])
   ].join("; ")
+
+/** Report of a promotion whose steps are printed; those of a dry run are not. */
+export const promotion = (result: Sync.PromotionReport, isDryRun: boolean, advice: ReadonlyArray<string>): Report => ({
+  json: json(result),
+  text: ({ isColoured }) =>
+    [
+      ...result.entries.flatMap((entry) =>
+        isDryRun && entry.action !== undefined || entry.status === "conflict" ? promotionLine(entry, isDryRun) : []
+      ),
+      ...result.obstacles.map(obstacleLine),
+      promotionSummary(result, isDryRun)
+    ].map((line) => Layout.marked(line, isColoured)),
+  advice,
+  exit: result.hasErrors ? 1 : result.hasConflicts ? 2 : 0
+})
 
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
 
@@ -156,3 +176,44 @@ export const difference = (entry: Sync.Entry | Sync.Difference): string => {
   ].join("\n")
   return `${entryLine(entry)}\n  from ${from === "here" ? "the file to n8n" : "n8n to the file"}\n${Visible.text(text)}`
 }
+
+type Differences = ReadonlyArray<Sync.Entry | Sync.Difference>
+
+/** Report of differences. */
+export const differences = (all: Differences): Report => ({
+  json: all,
+  text: ({ isColoured }) => all.map((each) => Layout.marked(difference(each), isColoured)),
+  exit: all.some(({ status }) => status === "invalid") ? 1 : all.length > 0 ? 2 : 0
+})
+
+interface Form {
+  readonly isDryRun?: boolean
+  /** Whether what is only on n8n is listed, not only counted. */
+  readonly listsNew?: boolean
+  /** Whether something is there that a person has to decide. */
+  readonly isOpen: boolean
+  /** Differences of what was left out. */
+  readonly open?: Differences
+  readonly advice?: ReadonlyArray<string>
+}
+
+/** Report of a sync whose steps are printed: the other workflows that differ, and how many there are of each kind. */
+export const sync = (
+  result: Sync.Report<Sync.Outcome>,
+  { advice = [], isDryRun = false, isOpen, listsNew = true, open = [] }: Form
+): Report => ({
+  json: json(result),
+  text: ({ isColoured }) =>
+    [
+      ...result.entries.flatMap((entry) =>
+        entry.action === undefined && entry.error === undefined && (entry.status !== "same" || entry.refused) &&
+          (listsNew || entry.status !== "new there")
+          ? entryLine(entry)
+          : []
+      ),
+      summary(result, isDryRun),
+      ...open.map(difference)
+    ].map((line) => Layout.marked(line, isColoured)),
+  advice,
+  exit: result.hasErrors ? 1 : isOpen ? 2 : 0
+})

@@ -1,4 +1,5 @@
 /** Plan of a promotion: facts about both n8ns, counterparts on the second, the content of each workflow there, obstacles. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
@@ -6,14 +7,14 @@ import { defined, type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isUnlicensed, isUnsupported, isV1, writesDrafts } from "../../n8n/N8nClient.ts"
+import { isUnlicensed, isUnsupported, isV1, N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
 import * as References from "../../workflow/References.ts"
 import { noWorkflows, type WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as content from "../content.ts"
 import { concurrency, hasNodes, nodeIds } from "../locals.ts"
-import { nonEmpty } from "../report.ts"
+import { nonEmpty, pick } from "../report.ts"
 import {
   type Bindings,
   liveWorkflows,
@@ -58,17 +59,19 @@ const listed = <A>(stream: Stream.Stream<A, Errors.RequestError>, known: Readonl
 
 const nothing = { refs: [], isComplete: true }
 
-const choose = (all: Source["refs"], { place }: Source, names: ReadonlyArray<string>) =>
-  Effect.forEach(names, (idOrName) => {
-    const workflow = all.find(({ file }) => file === idOrName) ?? named(all, idOrName)
-    if (typeof workflow !== "string") return Effect.succeed(workflow.id)
-    return refuse(
-      workflow === "several"
-        ? `Several workflows are named '${idOrName}'`
-        : `${place} has no workflow '${idOrName}'`,
-      `Use ids, or names exactly as there. ${suggestion(idOrName, all.map(({ name }) => name))}`
+/** Ids of workflows of the source; links are to it, and not to the second n8n. */
+const choose = (
+  all: Source["refs"],
+  { place }: Source,
+  from: PromoteOptions<unknown>["from"],
+  names: ReadonlyArray<string>
+) =>
+  Effect.forEach(names, (text) => pick(all, text, place)).pipe(
+    Effect.map((workflows) => workflows.flat().map(({ id }) => id)),
+    Effect.updateContext((context: Context.Context<never>) =>
+      from === "folder" ? Context.omit(N8nClient)(context) : Context.add(context, N8nClient, from)
     )
-  })
+  )
 
 export const readFacts = Effect.fnUntraced(function*(
   { except = [], extras = [], from, only, to }: PromoteOptions<unknown>,
@@ -83,8 +86,8 @@ export const readFacts = Effect.fnUntraced(function*(
   ], { concurrency: 2 })
   const all = [...source.refs, ...source.faults.map(({ file }) => ({ id: file, name: file }))]
   if (all.length === 0) return yield* noWorkflows(source.place, source.others)
-  const chosen = new Set(only === undefined ? all.map(({ id }) => id) : yield* choose(all, source, only))
-  for (const id of yield* choose(all, source, except)) chosen.delete(id)
+  const chosen = new Set(only === undefined ? all.map(({ id }) => id) : yield* choose(all, source, from, only))
+  for (const id of yield* choose(all, source, from, except)) chosen.delete(id)
   const faults = source.faults.filter(({ file }) => chosen.delete(file))
   const workflows = yield* Effect.forEach([...chosen], source.get, { concurrency })
   const lookups = yield* NodeLookups.make(workflows.flatMap(({ nodes }) => nodes.map(({ type }) => type)), release)

@@ -42,11 +42,14 @@ export const parts = (diff: Pick<WorkflowDiff, "rest">): ReadonlyArray<string> =
 export const isOfVersion = (diff: WorkflowDiff): boolean =>
   diff.nodes.length + diff.links.added.length + diff.links.removed.length > 0 || parts(diff).includes("nodeGroups")
 
+/** Names of the first changed fields of a node. */
+const fieldsOf = ({ value }: NodeDiff) => fieldNames(value).slice(0, 3).join(", ")
+
 /**
  * Differences in one line, such as `added 'Slack', changed 'Net amount' (jsCode), 2 connections`, or `nothing`. More
  * than `most` nodes with the same kind of change are counted.
  */
-export const line = (diff: WorkflowDiff, most = 3): string => {
+export const line = (diff: WorkflowDiff, most = 3, about = fieldsOf): string => {
   const { links, nodes } = diff
   const named = (change: NodeDiff["change"]) => nodes.filter((node) => node.change === change)
   const changed = named("changed").filter(({ value }) => fieldNames(value).length > 0)
@@ -59,7 +62,7 @@ export const line = (diff: WorkflowDiff, most = 3): string => {
     ...named("renamed").slice(0, most).map(({ formerName, name }) => `renamed '${formerName}' to '${name}'`),
     ...changed.length === 0 ? [] : changed.length > most
       ? [`changed ${changed.length} nodes`]
-      : changed.map(({ name, value }) => `changed '${name}' (${fieldNames(value).slice(0, 3).join(", ")})`),
+      : changed.map((node) => `changed '${node.name}' (${about(node)})`),
     ...count === 0 ? [] : [counted(count, "connection")],
     ...parts(diff)
   ]
@@ -124,13 +127,19 @@ export const lineSteps = function*(before: Document, after: Document): Turn.Step
   return isOne && count === 1 ? `changed '${only.name}' (${first})` : line(diff)
 }
 
-/** The {@link line} with the first difference of the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`. */
+/** The {@link line} with the first difference of the first nodes: `changed 'Price' (jsCode: "net" → "net * 2")`. */
 export const summary = (before: Document, after: Document): string => {
   const diff = make(before, after)
-  const details = diff.nodes.flatMap((node) =>
-    node.value !== undefined && (node.change === "changed" || node.change === "renamed")
-      ? [`${node.name}: ${detail(before, after, node).first}`]
-      : []
+  const texts = new Map(
+    diff.nodes.filter(({ change, value }) => value !== undefined && (change === "changed" || change === "renamed"))
+      .slice(0, 3).map((node) => [node, detail(before, after, node).first])
   )
-  return [line(diff), ...details.slice(0, 3)].join("; ")
+  const text = line(diff, undefined, (node) => {
+    const first = texts.get(node)
+    texts.delete(node)
+    const others = fieldNames(node.value).slice(0, 3).filter((name) => !first?.startsWith(String(name)))
+    return first === undefined || first === "" ? fieldsOf(node) : [first, ...others].join(", ")
+  })
+  // Those of nodes that the line does not name with their fields.
+  return [text, ...[...texts].map(([{ name }, first]) => `${name}: ${first}`)].join("; ")
 }

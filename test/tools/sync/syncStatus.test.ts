@@ -20,10 +20,9 @@ describe("sync_status", () => {
           name: "Both",
           id,
           file: "both.json",
-          detail:
-            "Here: changed 'Code' (jsCode); Code: jsCode: \"…eturn [{ json: { value: 1 } }]\" → \"…eturn [{ json: " +
-            "{ value: 2 } }]\"; on n8n: changed 'Code' (jsCode); Code: jsCode: \"…eturn [{ json: { value: 1 } }]\" → " +
-            "\"…eturn [{ json: { value: 3 } }]\""
+          detail: "Here: changed 'Code' (jsCode: \"…eturn [{ json: { value: 1 } }]\" → \"…eturn [{ json: " +
+            "{ value: 2 } }]\"); on n8n: changed 'Code' (jsCode: \"…eturn [{ json: { value: 1 } }]\" → " +
+            "\"…eturn [{ json: { value: 3 } }]\")"
         }],
         same: ["Same"],
         hint: "conflict: changed on both sides. workflow_diff(a: id, b: file) shows how."
