@@ -12,7 +12,7 @@ const git = (folder: string, ref: string, ...args: ReadonlyArray<string>) =>
   Effect.callback<string, Options.InvalidOption>((resume) => {
     const options = { cwd: folder, maxBuffer: maxOutput }
     const child = execFile("git", [...harmless, ...args], options, (error, stdout, stderr) => {
-      const why = stderr.trim().split("\n")[0] || error?.message
+      const why = stderr.trim().split("\n")[0]?.replace(/^fatal: /, "") || error?.message
       resume(
         error === null
           ? Effect.succeed(stdout)

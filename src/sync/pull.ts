@@ -23,8 +23,7 @@ export interface PullOptions<R = never> extends Options {
   /** Side that wins conflicts: `there` writes n8n's state into the file, also one that is gone; `here` lets a push write the file. */
   readonly resolve?: "here" | "there" | undefined
   readonly dryRun?: boolean | undefined
-  /** Hears of the literal secrets in a file before it is written. */
-  readonly onSecrets?: ((file: string, warnings: ReadonlyArray<string>) => Effect.Effect<void, never, R>) | undefined
+  /** Hears of each workflow that was written, removed or refused, with the literal secrets in it. */
   readonly onStep?: ((outcome: Outcome) => Effect.Effect<void, never, R>) | undefined
 }
 
@@ -183,7 +182,7 @@ const perform = Effect.fnUntraced(function*(comparison: Compare.Comparison, task
  * interrupted pull leaves whole files, and the next one continues.
  */
 export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string, options: PullOptions<R> = {}) {
-  const { dryRun = false, onSecrets = () => Effect.void, onStep = () => Effect.void } = options
+  const { dryRun = false, onStep = () => Effect.void } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
@@ -206,13 +205,12 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
       const item = yield* Compare.compare(pair, scope, true)
       if (item === undefined) return
       const task = yield* plan(comparison, item, files.get(pair) ?? "", options)
-      if ("warnings" in task && task.warnings.length > 0) yield* onSecrets(task.file, task.warnings)
       const { base, outcome }: { readonly outcome: Outcome; readonly base?: Noted | undefined } = yield* Effect.catch(
         perform(comparison, task, dryRun),
         (error) => Effect.succeed({ outcome: { ...entryOf(item), error } })
       )
       outcomes.set(pair, outcome)
-      if (task.kind === "write" || task.kind === "remove") yield* onStep(outcome)
+      if (task.kind === "write" || task.kind === "remove" || task.kind === "refuse") yield* onStep(outcome)
       if (base !== undefined) noted.set(...base)
       if (noted.size >= saveEvery) yield* save
     })

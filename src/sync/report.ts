@@ -1,12 +1,9 @@
 /** Reports of a sync. */
 import * as Effect from "effect/Effect"
-import * as Errors from "../base/Errors.ts"
+import type * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
-import { suggestion } from "../base/Nearest.ts"
-import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
-import * as Links from "../n8n/Links.ts"
-import * as NameSearch from "../n8n/model/NameSearch.ts"
+import * as Reference from "../workflows/Reference.ts"
 import type * as Compare from "./comparison.ts"
 
 /** One workflow of the folder or of n8n. */
@@ -72,39 +69,6 @@ export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => def
 
 const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
 
-interface Ref {
-  readonly id?: string | undefined
-  readonly name: string
-  readonly file?: string | undefined
-}
-
-const use = "Use ids, names, or paths relative to the folder."
-
-/** Workflows that a person means: by an id, a link, a file, or a name that only one of them has. */
-export const pick = Effect.fnUntraced(function*<A extends Ref>(all: ReadonlyArray<A>, text: string, place: string) {
-  const link = yield* Effect.mapError(Links.linked(text), (reason) => Errors.invalid("only", reason, use))
-  const own = all.filter(({ file, id }) => id === (link?.id ?? text) || file === plain(text))
-  if (own.length > 0) return own
-  const isNamed = NameSearch.equals(text)
-  const some = all.filter(({ name }) => isNamed(name))
-  const exact = some.filter(({ name }) => name === text)
-  const [one, ...others] = exact.length === 1 ? exact : some
-  if (one !== undefined && others.length === 0) return [one]
-  return yield* one === undefined
-    ? Errors.invalid(
-      "only",
-      `${place} has no workflow '${text}'`,
-      `${use} ${suggestion(text, all.flatMap(({ file, id, name }) => [file ?? [], id ?? [], name].flat()))}`.trim()
-    )
-    : Errors.invalid(
-      "only",
-      `${counted(some.length, "workflow")} are named '${text}': ${
-        Rows.names(some.map(({ file, id }) => file ?? id ?? ""), 5)
-      }`,
-      "Use the id or the file of one."
-    )
-})
-
 /** Selects pairs by `only` and `among`; fails if one of `only` does not exist. */
 export const select = Effect.fnUntraced(function*({ pairs }: Compare.Comparison, { among, only }: Options) {
   const files = among === undefined ? undefined : new Set(among.map(plain))
@@ -114,7 +78,9 @@ export const select = Effect.fnUntraced(function*({ pairs }: Compare.Comparison,
       file !== undefined && [file, ...local?.beside ?? []].some((each) => files.has(each))
     )
   if (only === undefined) return candidates
-  const selection = new Set((yield* Effect.forEach(only, (each) => pick(pairs, each, "This folder"))).flat())
+  const selection = new Set(
+    (yield* Effect.forEach(only, (each) => Reference.pick(pairs, plain(each), "This folder"))).flat()
+  )
   return candidates.filter((pair) => selection.has(pair))
 })
 

@@ -3,7 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Alias from "../base/Alias.ts"
 import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
+import { suggestion } from "../base/Nearest.ts"
+import { counted } from "../base/Plural.ts"
+import * as Rows from "../base/Rows.ts"
+import * as Visible from "../base/Visible.ts"
 import * as Links from "../n8n/Links.ts"
+import * as NameSearch from "../n8n/model/NameSearch.ts"
 import { type Instance, N8nClient } from "../n8n/N8nClient.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
@@ -75,3 +80,38 @@ export const resolve = <A, E, R>(text: string, use: (reference: string) => Effec
 /** Id of the workflow on n8n that a person names by it, a link or its name. */
 export const idOf = (text: string) =>
   resolve(text, (id) => Effect.map(N8nClient.use((n8n) => n8n.getWorkflow(id)), ({ id }) => id))
+
+interface Ref {
+  readonly id?: string | undefined
+  readonly name: string
+  readonly file?: string | undefined
+}
+
+/** Workflows, or other things with ids, that a person means by an id, a link, a file, or a name that only one of them has. */
+export const pick = Effect.fnUntraced(function*<A extends Ref>(
+  all: ReadonlyArray<A>,
+  text: string,
+  place: string,
+  kind = "workflow"
+) {
+  const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
+  const link = yield* Effect.mapError(Links.linked(text), (reason) => refuse(reason, "Use the id."))
+  const own = all.filter(({ file, id }) => id === (link?.id ?? text) || file === text)
+  if (own.length > 0) return own
+  const isNamed = NameSearch.equals(text)
+  const some = all.filter(({ name }) => isNamed(name))
+  const exact = some.filter(({ name }) => name === text)
+  if (exact.length === 1 || some.length === 1) return exact.length === 1 ? exact : some
+  const shown = Visible.label(text)
+  return yield* some.length === 0
+    ? refuse(
+      `${place} has no ${kind} '${shown}'`,
+      suggestion(text, [...all.map(({ name }) => name), ...all.flatMap(({ file }) => file ?? [])])
+    )
+    : refuse(
+      `${counted(some.length, kind)} are named '${shown}': ${
+        Rows.names(some.map(({ file, id = "" }) => file ?? id), 5)
+      }`,
+      "Use one of these."
+    )
+})

@@ -29,5 +29,7 @@ describe("changes since a commit", () => {
       yield* fs.writeFileString(`${folder}/c.json`, "{}")
       assert.deepStrictEqual(yield* Git.changedSince(folder, "HEAD"), ["b.json", "c.json"])
       assert.isFalse(yield* fs.exists(`${folder}/.git/ran`))
+      const { message } = yield* Effect.flip(Git.changedSince(folder, "no-such-ref"))
+      assert.match(message, /^--from-git 'no-such-ref': git cannot list the changes since it: /)
     }).pipe(Effect.scoped, Effect.provide(platform)))
 })

@@ -65,7 +65,7 @@ describe("literal secrets", () => {
       const steps: Array<unknown> = []
       const report = yield* Sync.pull(".", {
         secrets: "refuse",
-        onSecrets: (...step) => Effect.sync(() => steps.push(step))
+        onStep: (step) => Effect.sync(() => steps.push(step))
       })
       assert.deepStrictEqual(outcomes(report), ["refused", "created"])
       assert.isTrue(report.hasSecrets)

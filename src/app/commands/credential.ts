@@ -7,15 +7,14 @@ import * as Stream from "effect/Stream"
 import { text as textOf } from "node:stream/consumers"
 import type * as Tool from "../../answer/Tool.ts"
 import { defined, type Obj, obj } from "../../base/Json.ts"
-import { suggestion } from "../../base/Nearest.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Values from "../../credentials/Values.ts"
-import * as NameSearch from "../../n8n/model/NameSearch.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as tools from "../../tools/index.ts"
 import * as References from "../../workflow/References.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
@@ -156,18 +155,11 @@ const reference = flags.argument("credential", "Its id or name")
 /** Credential of an id or a name. */
 const find = Effect.fnUntraced(function*(text: string) {
   const { credentials, hint } = yield* all()
-  const own = credentials.filter(({ id }) => id === text)
-  const [one, ...others] = own.length > 0 ? own : credentials.filter(({ name }) => NameSearch.equals(text)(name))
-  if (one !== undefined && others.length === 0) return one
-  // This n8n does not list those that no workflow uses.
-  if (one === undefined && hint !== undefined) return { id: text, name: text, type: "" }
-  return yield* Options.refuse(
-    one === undefined
-      ? `There is no credential '${Visible.label(text)}'. ${suggestion(text, credentials.map(({ name }) => name))}`
-      : `Several credentials are named '${Visible.label(text)}': use the id of one: ${
-        [one, ...others].map(shown).join("; ")
-      }`
+  const [one] = yield* Reference.pick(credentials, text, "This n8n", "credential").pipe(
+    // An n8n that lists only those in use may have it.
+    Effect.catch((error) => hint === undefined ? Effect.fail(error) : Effect.succeed([]))
   )
+  return one ?? { id: text, name: text, type: "" }
 })
 
 const test = row({

@@ -84,7 +84,7 @@ const withExecution = Effect.fnUntraced(function*(reference: string, id: string)
   const execution = yield* readExecution(id)
   const { place, version } = Reference.parse(reference)
   if (place.kind === "n8n") {
-    if (place.id !== execution.workflowId) {
+    if (place.id !== execution.workflowId && (yield* Reference.idOf(place.id)) !== execution.workflowId) {
       return yield* Options.refuse(
         `Execution ${id} belongs to workflow '${execution.workflowId}', not '${place.id}': name that workflow, or another execution`
       )

@@ -14,7 +14,7 @@ import * as SyncReport from "../report/SyncReport.ts"
 import { isColoured, print, progress, say } from "../Terminal.ts"
 
 export { name } from "../Environment.ts"
-export { isColoured, isInteractive, print, progress as showLine, warn } from "../Terminal.ts"
+export { isColoured, isInteractive, print, warn } from "../Terminal.ts"
 
 export const root = Command.make(name).pipe(
   Command.withSharedFlags(flags),

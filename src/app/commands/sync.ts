@@ -62,23 +62,18 @@ export const steps = <A extends Sync.Outcome | Sync.Promotion>(
   { isJson, screen }: Form,
   lineOf: (outcome: A) => string
 ) => {
-  const reported = new Set<string>()
+  const shown = new Set<string>()
   const placeOf = (outcome: Sync.Outcome | Sync.Promotion) => "file" in outcome && outcome.file || outcome.name
-  const news = (place: string, warnings: ReadonlyArray<string> = []) => {
-    const all = warnings.filter((warning) => !reported.has(`${place}\0${warning}`))
-    for (const warning of all) reported.add(`${place}\0${warning}`)
-    return all
-  }
-  const lines = (place: string, warnings: ReadonlyArray<string> | undefined) =>
-    news(place, warnings).map((warning) => `${Visible.label(place, 200)}: ${Visible.label(warning, 400)}`)
+  const lines = (outcome: A) =>
+    (outcome.warnings ?? []).map((warning) => `${Visible.label(placeOf(outcome), 200)}: ${Visible.label(warning, 400)}`)
+      .filter((line) => !shown.has(line))
   return {
-    onSecrets: (file: string, warnings: ReadonlyArray<string>) =>
-      Effect.forEach(lines(file, warnings), Terminal.warn, { discard: true }),
-    onStep: (outcome: A) => {
-      const line = lineOf({ ...outcome, ...outcome.warnings && { warnings: news(placeOf(outcome), outcome.warnings) } })
-      return isJson ? Effect.void : Terminal.say(Layout.marked(line, screen.isColoured))
-    },
-    late: (entries: ReadonlyArray<A>) => entries.flatMap((entry) => lines(placeOf(entry), entry.warnings))
+    onStep: (outcome: A) =>
+      Effect.suspend(() => {
+        for (const line of lines(outcome)) shown.add(line)
+        return isJson ? Effect.void : Terminal.say(Layout.marked(lineOf(outcome), screen.isColoured))
+      }),
+    late: (entries: ReadonlyArray<A>) => entries.flatMap(lines)
   }
 }
 
@@ -126,8 +121,8 @@ export const pull = row({
   form: "lines",
   services: inFolder(true),
   run: Effect.fnUntraced(function*({ deletes, dryRun, resolve, secrets, splitsCode, ...scope }, _, form) {
-    const { late, ...heard } = steps<Sync.Outcome>(form, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
-    const pulling = { ...optionsOf(scope), deletes, dryRun, resolve, secrets, splitsCode, ...heard }
+    const { late, onStep } = steps<Sync.Outcome>(form, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
+    const pulling = { ...optionsOf(scope), deletes, dryRun, resolve, secrets, splitsCode, onStep }
     const result = yield* Sync.pull(".", pulling)
     return SyncReport.sync(result, {
       isDryRun: dryRun,

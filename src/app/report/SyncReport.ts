@@ -30,18 +30,20 @@ const label = ({ file, id, name }: Sync.Entry) => {
 const width = 15
 
 export const entryLine = (entry: Sync.Outcome): string =>
-  `${(entry.refused === true ? "refused" : entry.status).padEnd(width)}${label(entry)}${
+  `${entry.status.padEnd(width)}${label(entry)}${
     entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
   }`
 
-interface Result extends Pick<Sync.Outcome, "action" | "changed" | "error" | "held" | "published" | "warnings"> {
+interface Result
+  extends Pick<Sync.Outcome, "action" | "changed" | "error" | "held" | "published" | "refused" | "warnings">
+{
   readonly status: string
 }
 
 const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: ReadonlyArray<string> = []): string => {
-  const { action, changed, error, held = [], published, status, warnings } = result
+  const { action, changed, error, held = [], published, refused, status, warnings } = result
   if (error !== undefined) return `${"failed".padEnd(width)}${label}: ${explain(error)}`
-  const what = action === undefined ? status : isDryRun ? `${action} (dry)` : action
+  const what = refused === true ? "refused" : action === undefined ? status : isDryRun ? `${action} (dry)` : action
   const notes = [
     ...(published === true
       ? ["published"]
@@ -84,6 +86,8 @@ const words = (entry: Sync.Outcome) =>
   entry.error === undefined
     ? entry.refused === true
       ? "refused"
+      : entry.notPublished === true
+      ? `${entry.action ?? "updated"} but not published`
       : entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
     : "failed"
 
@@ -119,26 +123,41 @@ const promotionSummary = ({ entries, obstacles, remaining }: Sync.PromotionRepor
   [
     dry(isDryRun) + (Rows.tally(
       entries,
-      ({ action, blocked, error, status }) =>
-        error === undefined ? blocked === true ? "blocked" : action ?? status : "failed"
+      ({ action, blocked, error, notPublished, status }) =>
+        error !== undefined
+          ? "failed"
+          : blocked === true
+          ? "blocked"
+          : `${action ?? status}${notPublished === true ? " but not published" : ""}`
     ) || "No workflows to promote") + rest(remaining),
     ...(obstacles.length === 0 ? [] : [counted(obstacles.length, "obstacle")])
   ].join("; ")
 
-/** Report of a promotion whose steps are printed; those of a dry run are not. */
-export const promotion = (result: Sync.PromotionReport, isDryRun: boolean, advice: ReadonlyArray<string>): Report => ({
+/** Report of lines, whose exit status says whether a person has something to decide. */
+const reportOf = (
+  result: Sync.Report<Sync.Outcome> | Sync.PromotionReport,
+  lines: ReadonlyArray<string>,
+  advice: ReadonlyArray<string>,
+  isOpen: boolean
+): Report => ({
   json: json(result),
-  text: ({ isColoured }) =>
-    [
-      ...result.entries.flatMap((entry) =>
-        isDryRun && entry.action !== undefined || entry.status === "conflict" ? promotionLine(entry, isDryRun) : []
-      ),
-      ...result.obstacles.map(obstacleLine),
-      promotionSummary(result, isDryRun)
-    ].map((line) => Layout.marked(line, isColoured)),
+  text: ({ isColoured }) => lines.map((line) => Layout.marked(line, isColoured)),
   advice,
-  exit: result.hasErrors ? 1 : result.hasConflicts ? 2 : 0
+  exit: result.hasErrors ? 1 : isOpen ? 2 : 0
 })
+
+/** Report of a promotion whose steps are printed; those of a dry run are not. */
+export const promotion = (result: Sync.PromotionReport, isDryRun: boolean, advice: ReadonlyArray<string>): Report => {
+  const others = result.entries.filter(({ action, status }) =>
+    isDryRun && action !== undefined || status === "conflict"
+  )
+  const lines = [
+    ...others.map((entry) => promotionLine(entry, isDryRun)),
+    ...result.obstacles.map(obstacleLine),
+    promotionSummary(result, isDryRun)
+  ]
+  return reportOf(result, lines, advice, result.hasConflicts)
+}
 
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
 
@@ -201,19 +220,15 @@ interface Form {
 export const sync = (
   result: Sync.Report<Sync.Outcome>,
   { advice = [], isDryRun = false, isOpen, listsNew = true, open = [] }: Form
-): Report => ({
-  json: json(result),
-  text: ({ isColoured }) =>
-    [
-      ...result.entries.flatMap((entry) =>
-        entry.action === undefined && entry.error === undefined && (entry.status !== "same" || entry.refused) &&
-          (listsNew || entry.status !== "new there")
-          ? entryLine(entry)
-          : []
-      ),
-      summary(result, isDryRun),
-      ...open.map(difference)
-    ].map((line) => Layout.marked(line, isColoured)),
-  advice,
-  exit: result.hasErrors ? 1 : isOpen ? 2 : 0
-})
+): Report => {
+  const others = result.entries.filter(({ action, error, refused, status }) =>
+    action === undefined && error === undefined && refused !== true && status !== "same" &&
+    (listsNew || status !== "new there")
+  )
+  return reportOf(
+    result,
+    [...others.map(entryLine), summary(result, isDryRun), ...open.map(difference)],
+    advice,
+    isOpen
+  )
+}

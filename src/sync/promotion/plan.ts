@@ -12,9 +12,10 @@ import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
 import * as References from "../../workflow/References.ts"
 import { noWorkflows, type WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as content from "../content.ts"
 import { concurrency, hasNodes, nodeIds } from "../locals.ts"
-import { nonEmpty, pick } from "../report.ts"
+import { nonEmpty } from "../report.ts"
 import {
   type Bindings,
   liveWorkflows,
@@ -66,7 +67,7 @@ const choose = (
   from: PromoteOptions<unknown>["from"],
   names: ReadonlyArray<string>
 ) =>
-  Effect.forEach(names, (text) => pick(all, text, place)).pipe(
+  Effect.forEach(names, (text) => Reference.pick(all, text, place)).pipe(
     Effect.map((workflows) => workflows.flat().map(({ id }) => id)),
     Effect.updateContext((context: Context.Context<never>) =>
       from === "folder" ? Context.omit(N8nClient)(context) : Context.add(context, N8nClient, from)

@@ -11,19 +11,20 @@ import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type { Health } from "../../../src/watch/Health.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import { week } from "../../support/health.ts"
-import { command, printed } from "../../support/printed.ts"
+import { commandWith } from "../../support/inProcess.ts"
 
 const context = { program: "effect-n8n-mcp", zone: undefined }
 
 /** Shows a health in a folder of its own. */
-const shown = Effect.fnUntraced(function*(health: Health, out?: string) {
+const shown = Effect.fnUntraced(function*(health: Health, out: string) {
   const folder = yield* folderWith()
   const world = Layer.merge(
     FakeN8n.layer(Demo.seed),
     Services.layer({ filesRoots: [folder], stateFolder: `${folder}/.state` })
   )
-  const form = { open: false, out: out && `${folder}/${out}` }
-  return { folder, ...yield* printed(Effect.provide(present(health, form, context), world)) }
+  const page = { format: "html" as const, open: false, out: `${folder}/${out}` }
+  const judgment = yield* Effect.provide(present(health, page, context), world)
+  return { folder, lines: Writer.text(judgment, { width: 80, isColoured: false }), exit: Writer.exitOf(judgment) }
 })
 
 const fine = (): Health => ({ ...week(), shared: [], rows: [] })
@@ -43,12 +44,11 @@ describe("health", () => {
 
   it.effect("writes a page, with the same exit status", () =>
     Effect.gen(function*() {
-      const { error, exitCode, folder, stdout } = yield* shown(week(), "pages/health.html")
-      assert.deepStrictEqual([error, exitCode], ["", 2])
-      assert.strictEqual(
-        stdout,
-        `${folder}/pages/health.html: 7 incidents in 4 workflows, 12 healthy, 3 published without a run\n`
-      )
+      const { exit, folder, lines } = yield* shown(week(), "pages/health.html")
+      assert.strictEqual(exit, 2)
+      assert.deepStrictEqual(lines, [
+        `${folder}/pages/health.html: 7 incidents in 4 workflows, 12 healthy, 3 published without a run`
+      ])
       assert.match(readFileSync(`${folder}/pages/health.html`, "utf8"), /^<!doctype html>[^]*Sync orders to CRM/)
     }).pipe(Effect.scoped, Effect.provide(platform)))
 
@@ -62,10 +62,10 @@ describe("health", () => {
     [["--timezone", "Europe/Atlantis"], "is not a time zone"],
     [["--workflow", "nobody"], "Workflow 'nobody' not found"],
     [["--out", "health.svg"], "--out 'health.svg': the name of a page ends in .html; --json prints the data"],
-    [["--out", "health.html", "--json"], "Choose one: --json or --format, or a page"]
+    [["--out", "health.html", "--json"], "Choose one: --json, or a page"]
   ])("refuses %j, and looks at nothing", ([args, message]) =>
     Effect.gen(function*() {
-      const { error, stdout } = yield* command("health", "--demo", ...args)
+      const { error, stdout } = yield* commandWith({}, "health", "--demo", ...args)
       assert.include(error, message)
       assert.strictEqual(stdout, "")
     }))

@@ -6,7 +6,7 @@ import { XMLParser, XMLValidator } from "fast-xml-parser"
 import { readFileSync } from "node:fs"
 import type * as Finding from "../../../src/fleet/inspection/Finding.ts"
 import { folderWith, platform } from "../../support/folders.ts"
-import { command } from "../../support/printed.ts"
+import { commandWith } from "../../support/inProcess.ts"
 
 const isSarif = new Ajv({ strict: false, validateFormats: false, unicodeRegExp: false })
   .compile(JSON.parse(readFileSync("test/fixtures/sarif-2.1.0.json", "utf8")))
@@ -36,7 +36,7 @@ describe("commands that judge", () => {
         })
         const own = args.map((each) => each === "CASES" ? folder : each)
         const run = Effect.fnUntraced(function*(...more: ReadonlyArray<string>) {
-          const { error, exitCode, stdout } = yield* command(...own, "--demo", ...more)
+          const { error, exitCode, stdout } = yield* commandWith({}, ...own, "--demo", ...more)
           assert.deepStrictEqual([error, exitCode ?? 0], ["", exit], more.join(" "))
           return stdout
         })

@@ -77,4 +77,18 @@ describe("tools NAME", () => {
     assert.include(Toolsets.absence("get_execution", { excludeTools: ["get_execution"] }), "--exclude-tools")
     assert.isUndefined(Toolsets.absence("get_executio", nothing))
   })
+
+  it("lists the operations of an edit with their fields", () => {
+    const lines = Commands.page(tools.workflowEdit, 90)
+    for (
+      const line of [
+        /^ {4}rename +node, to$/,
+        /^ {4}connect, disconnect +from, to, /,
+        /^ {4}set +node, path \(a\.b\[2\]; /
+      ]
+    ) {
+      assert.isTrue(lines.some((each) => line.test(each)), String(line))
+    }
+    for (const line of lines.slice(0, -3)) assert.isAtMost(line.length, 90)
+  })
 })

@@ -36,6 +36,7 @@ describe("Profiles", () => {
 
   it.effect.each<readonly [string, string, RegExp]>([
     ["no JSON", "{\n\"profiles\": [}", /not JSON: a value is missing in line 2, column 14\b/],
+    ["two commas", "{\"a\": 1 , , \"b\": 2}", /not JSON: one comma too many in line 1, column 11\b/],
     ["no object", "[]", /arguments must be a JSON object|object/],
     ["no profiles", "{}", /profiles/],
     ["none", "{\"profiles\": []}", /profiles/],

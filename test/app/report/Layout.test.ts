@@ -46,6 +46,23 @@ describe("Layout", () => {
     assert.strictEqual(line, "240  請求書リ…   error")
   })
 
+  it("gives the space of a column that is left out to the others", () => {
+    const wide = [...columns.slice(0, 2), { title: "AT", of: () => "2026-11-28 11:46:11" }]
+    const [title = "", first = ""] = Layout.table(wide, rows, { width: 29, isColoured: false })
+    assert.notInclude(title, "AT")
+    assert.include(first, "Sync orders to CRM")
+  })
+
+  it("begins further lines of an entry below its second column, unless that leaves no room", () => {
+    const line = "created        orders.json: a draft"
+    assert.deepStrictEqual(Layout.inWidth(line, 34), ["created        orders.json: a", "               draft"])
+    assert.deepStrictEqual(Layout.inWidth(line, 28), ["created        orders.json:", "a draft"])
+    assert.deepStrictEqual(Layout.inWidth("  two words", 8), ["  two", "  words"])
+    for (let width = 12; width < 40; width++) {
+      for (const part of Layout.inWidth(line, width)) assert.isAtMost(displayWidth(part), width)
+    }
+  })
+
   it("colours statuses on request only, without moving columns", () => {
     const plain = Layout.table(columns, rows, { width: 80, isColoured: false })
     const coloured = Layout.table(columns, rows, { width: 80, isColoured: true })

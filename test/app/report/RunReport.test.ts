@@ -32,6 +32,52 @@ describe("RunReport", () => {
       assert.notInclude(order, -1)
     }).pipe(Effect.provide(demo)))
 
+  it.effect("calls only statuses HTTP, and counts items as a person does", () =>
+    Effect.gen(function*() {
+      const summary = yield* tools.getExecution.call({ id: "239" })
+      const { failure } = summary
+      assert.isDefined(failure)
+      const shown = (itemIndex: number, httpCode: string, inputCount?: number) =>
+        RunReport.why(
+          {
+            ...summary,
+            failure: { ...failure, ...inputCount && { inputCount }, error: { ...failure.error, httpCode, itemIndex } }
+          },
+          { width: 100, isColoured: false }
+        ).join("\n")
+      assert.match(shown(0, "ECONNREFUSED"), /service \(ECONNREFUSED\)\n[^]*Its input, the first item:/)
+      assert.include(shown(3, "404", 12), "service (HTTP 404)")
+      assert.include(shown(3, "404", 12), "Its input, item 4 of 12:")
+    }).pipe(Effect.provide(demo)))
+
+  it.effect("lists published workflows first, then by the last run, with short triggers", () =>
+    Effect.gen(function*() {
+      const { workflows } = yield* tools.listWorkflows.call({ show: ["triggers", "lastRun", "draft"] })
+      const [first] = workflows
+      assert.isDefined(first)
+      const row = (name: string, active: boolean, at?: string) => ({
+        ...first,
+        name,
+        active,
+        triggers: ["n8n-nodes-base.manualTrigger"],
+        lastRun: at ?
+          {
+            at,
+            status: "success"
+          } :
+          null
+      })
+      const rows = [
+        row("Off", false, "2026-11-28T00:00:00Z"),
+        row("Old", true, "2026-11-01T00:00:00Z"),
+        row("Never", true),
+        row("New", true, "2026-11-27T00:00:00Z")
+      ] as typeof workflows
+      const [, ...lines] = RunReport.workflows(rows, { width: 100, isColoured: false })
+      assert.deepStrictEqual(lines.map((line) => line.split(/ {2,}/)[1]), ["New", "Old", "Never", "Off"])
+      assert.match(lines[0] ?? "", / manual {2}/)
+    }).pipe(Effect.provide(demo)))
+
   it.effect("fits narrow terminals, names in Japanese included", () =>
     Effect.gen(function*() {
       const { workflows } = yield* tools.listWorkflows.call({ show: ["triggers", "lastRun", "draft"] })

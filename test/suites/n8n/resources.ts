@@ -167,6 +167,9 @@ export const resources = (it: It, version: string) => {
         "password",
         ...v2 ? ["allowedHttpRequestDomains", "allowedDomains"] : []
       ])
+      const spare = yield* n8n.createCredential({ name: "Spare", type: "httpHeaderAuth", values })
+      yield* n8n.deleteCredential(spare.id)
+      assert.strictEqual((yield* Effect.flip(n8n.deleteCredential(spare.id)))._tag, "NotFoundError")
       const remove = n8n.request("DELETE /credentials/{credentialId}", { path: { credentialId: credential.id } })
       yield* remove
       assert.strictEqual((yield* Effect.flip(remove))._tag, "NotFoundError")

@@ -213,7 +213,7 @@ for (const version of ["2", "1"] as const) {
         )
         assert.strictEqual(reasonOf(error), "VersionConflict")
         const details = error._tag === "ApiError" ? error.reason.details : ""
-        assert.match(details, /changed: changed 'Say' \([^)]*\), name; Say: .*"hi".* → /)
+        assert.match(details, /changed: changed 'Say' \([^)]*"hi".* → .*\), name$/m)
         assert.isBelow(details.length, 700)
       }, { version }))
 

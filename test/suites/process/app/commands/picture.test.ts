@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { run, runIn } from "../../../../support/cli.ts"
+import { run, run as command, runIn } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { node } from "../../../../support/workflows.ts"
 
@@ -96,6 +96,16 @@ describe("picture", () => {
       assert.match(difference.stdout, /^difference\.SVG: Here, .*5 removed/)
       assert.match(yield* fs.readFileString(`${folder}/difference.SVG`), /^<svg /)
       assert.strictEqual(ofFile.stdout, "here.svg: Here, Execution 239: error · 510 ms · 1 of 1 node ran\n")
+
+      // By names, and links.
+      const named = yield* picture(folder, "sync orders to crm", "--execution", "239", "--out", "named.svg")
+      assert.match(named.stdout, /^named\.svg: Sync orders to CRM, Execution 239: /)
+      const why = yield* command(folder, "why", "--demo", "--out", "why.html")
+      assert.match(
+        why.stdout,
+        /^Run 239 of Sync orders to CRM: error\n[^]*\nwhy\.html: Sync orders to CRM, Execution 239/
+      )
+      assert.match(yield* fs.readFileString(`${folder}/why.html`), /^<!doctype html>[^]*Upsert CRM contact/)
 
       const problems = yield* picture(folder, orders, "--problems", "--out", "problems.svg")
       assert.match(problems.stdout, /^problems\.svg: Sync orders to CRM, \d+ errors? · \d+ warnings?\n$/)

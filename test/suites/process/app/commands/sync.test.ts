@@ -16,11 +16,11 @@ describe("pull and status", () => {
       assert.strictEqual(empty.stderr, "effect-n8n-mcp: Folder 'flows' does not exist; pull creates it\n")
       const news = yield* run(folder, "status", "--demo")
       assert.strictEqual(news.code, 2, news.stderr)
-      assert.match(news.stdout, /^new there +- {2}Sync orders to CRM {2}\(\w+\)$/m)
+      assert.match(news.stdout, /^new there +Sync orders to CRM {2}\(\w+\)$/m)
 
       const pulled = yield* run(folder, "pull", "flows", "--demo")
       assert.strictEqual(pulled.code, 0, pulled.stderr)
-      assert.match(pulled.stdout, /^created +\S+\.json {2}/)
+      assert.match(pulled.stdout, /^created +\S+\.json$/m)
       assert.match(pulled.stdout, /\n\d created\n$/)
 
       const json = yield* run(folder, "status", "flows", "--demo", "--json")
@@ -59,8 +59,8 @@ describe("a file that contains a workflow in another form", () => {
       for (const args of [["status"], ["push"], ["push", "--delete"], ["push", "--delete", "--dry-run"]]) {
         const { code, stderr, stdout } = yield* runIn(folder, env, ...args, "flows")
         assert.strictEqual(code, 1, args.join(" "))
-        assert.match(stdout, /^invalid +all\.json .*: Not one workflow: it contains 2 workflows: 'Moved' \(moved0+\)/m)
-        assert.match(stdout, /^invalid +moved\.json .*: Present in 'all\.json', which is not its file/m)
+        assert.match(stdout, /^invalid +all\.json: Not one workflow: it contains 2 workflows: 'Moved' \(moved0+\)/m)
+        assert.match(stdout, /^invalid +moved\.json: Present in 'all\.json', which is not its file/m)
         if (args.includes("--delete")) assert.include(stderr, "and nothing is deleted")
       }
       assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), [moved.id])

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { runIn } from "../../../../support/cli.ts"
@@ -30,8 +31,6 @@ const shown = (
     child.stdin.on("error", () => undefined)
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       output += chunk
-      // Ctrl+C
-      if (output.includes("waiting for an MCP client")) child.stdin.write("\u0003")
     })
     child.on("close", () => resume(Effect.succeed(output.replaceAll("\r\n", "\n"))))
   })
@@ -66,10 +65,25 @@ describe("the command line", () => {
     120_000
   )
 
-  it.live("without a command says that it waits for a client, and what to do instead", () =>
+  it.live("without a command shows a person the help, and ends", () =>
     Effect.gen(function*() {
       const folder = yield* folderWith()
       const output = yield* shown(folder, 100, {})
-      for (const part of ["effect-n8n-mcp help", "effect-n8n-mcp init"]) assert.include(output, part)
+      assert.match(output, /^Usage: effect-n8n-mcp \[COMMAND\]/)
+      for (const part of ["init ", "why ", "Without a command it is an MCP server"]) assert.include(output, part)
+    }).pipe(Effect.scoped, Effect.provide(platform)), 300_000)
+
+  it.live("draws into a page at a terminal, and replaces only a page of its own", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith({ "picture.html": "<!doctype html>\n<p>Mine</p>" })
+      const first = yield* shown(folder, 100, {}, "--demo", "map")
+      assert.match(first, /^map\.html: 5 workflows, /)
+      assert.notInclude(first, "<svg")
+      yield* shown(folder, 100, {}, "--demo", "map", "cR5mSyNc9bVh4KqE")
+      assert.notInclude(yield* fs.readFileString(`${folder}/map.html`), "Daily sales report")
+      const refused = yield* shown(folder, 100, {}, "--demo", "picture", "cR5mSyNc9bVh4KqE")
+      assert.match(refused, /'picture\.html' is here, and is not a page of this program/)
+      assert.include(yield* fs.readFileString(`${folder}/picture.html`), "Mine")
     }).pipe(Effect.scoped, Effect.provide(platform)), 300_000)
 })
