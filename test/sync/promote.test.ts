@@ -176,7 +176,7 @@ describe("promote", () => {
     ))
 
   it.effect("lists everything that cannot be resolved, and writes only what does not depend on it", () =>
-    between(({ promote, target }) =>
+    between(({ from, promote, target }) =>
       Effect.gen(function*() {
         const report = yield* promote({
           only: ["Main", "alarm"],
@@ -208,6 +208,15 @@ describe("promote", () => {
         ])
         const unknown = yield* Effect.flip(promote({ only: ["Mian"] }))
         assert.include(unknown.message, "has no workflow 'Mian'")
+        // Links are to the source; names may differ in case.
+        const named = yield* promote({
+          only: [`${from.instance.url}workflow/alarm`, "MAIN"],
+          except: ["main"],
+          dryRun: true
+        })
+        assert.deepStrictEqual(named.entries.map(({ name }) => name), ["Alarm"])
+        const elsewhere = yield* Effect.flip(promote({ only: ["http://production.test/workflow/alarm"] }))
+        assert.include(elsewhere.message, "The link is to production.test")
       })
     ))
 

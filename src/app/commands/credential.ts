@@ -18,10 +18,9 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
-import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { checkWrites } from "./root.ts"
-import { row } from "./row.ts"
+import { onN8n, row } from "./row.ts"
 
 const select = (message: string, choices: ReadonlyArray<unknown>) =>
   Prompt.Select<unknown>({
@@ -87,8 +86,6 @@ const make = Effect.fnUntraced(function*(type: string, name: string) {
   return yield* N8nClient.use((n8n) => n8n.createCredential({ name, type, values: Redacted.make(values) }))
 })
 
-const onN8n = (_: unknown, options: Options.Options) => ToolContext.layer(options)
-
 const create = row({
   name: "create",
   description: "Create a credential: asks for its fields, or reads them from stdin as a JSON object",
@@ -110,7 +107,9 @@ type Credential = Credentials["credentials"][number]
 
 /** Such as `Shop (postgres), 2fWq…`. */
 const shown = ({ id, name, type }: Credential) =>
-  `${Visible.label(name)}${type === "" ? "" : ` (${Visible.label(type)})`}, id ${Visible.label(id)}`
+  type === ""
+    ? `credential ${Visible.label(id)}`
+    : `${Visible.label(name)} (${Visible.label(type)}), id ${Visible.label(id)}`
 
 const maxPage = 100
 

@@ -13,11 +13,10 @@ import * as tools from "../../tools/index.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import * as RunReport from "../report/RunReport.ts"
-import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import * as picture from "./picture.ts"
 import { name as program, programFor } from "./root.ts"
-import { row } from "./row.ts"
+import { onN8n, row } from "./row.ts"
 
 export const timezone = flags.text(
   "timezone",
@@ -64,8 +63,6 @@ const newest = Effect.fnUntraced(function*(workflow: string | undefined) {
       : `Workflow '${Visible.label(workflow)}' has no saved runs: n8n's settings or the workflow's decide what is saved`
   )
 })
-
-const onN8n = (_: unknown, options: Options.Options) => ToolContext.layer(options)
 
 export const why = row({
   name: "why",

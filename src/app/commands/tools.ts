@@ -17,13 +17,12 @@ import * as Options from "../config/Options.ts"
 import * as Mcp from "../Mcp.ts"
 import * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
-import * as ToolContext from "../ToolContext.ts"
 import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
 import { didYouMean, width as maxWidth } from "./help.ts"
 import excluded from "./notInDemo.json" with { type: "json" }
 import { exit, name as program, offeredTools } from "./root.ts"
-import { row } from "./row.ts"
+import { onN8n, row } from "./row.ts"
 
 /** Arguments by tool, which work with `--demo`. */
 export const examples: { readonly [tool: string]: object } = json
@@ -190,7 +189,7 @@ export const call = row({
     )
   },
   form: "none",
-  services: (_, options) => ToolContext.layer(options),
+  services: onN8n,
   run: Effect.fnUntraced(function*({ args: text, tool: name }, options) {
     const tool = yield* find(yield* Mcp.servedTools(options), name, options)
     const args = obj(yield* jsonIn(text, example)) ??

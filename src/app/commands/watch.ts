@@ -13,12 +13,11 @@ import * as Options from "../config/Options.ts"
 import * as Delivery from "../Delivery.ts"
 import * as WatchReport from "../report/WatchReport.ts"
 import * as Terminal from "../Terminal.ts"
-import * as ToolContext from "../ToolContext.ts"
 import * as Watching from "../Watching.ts"
 import * as flags from "./flags.ts"
 import * as look from "./look.ts"
 import { exit, name, programFor } from "./root.ts"
-import { row } from "./row.ts"
+import { onN8n, row } from "./row.ts"
 
 const isRules = Schema.is(Schema.Record(Schema.String, Schema.String))
 
@@ -98,7 +97,7 @@ export const watch = row({
     json: flags.toggle("json", "Print a line of JSON for each incident")
   },
   form: "none",
-  services: (_, options) => ToolContext.layer(options),
+  services: onN8n,
   run: Effect.fnUntraced(function*({ every = 60, exec, json, once, thresholds, timezone, to }, options) {
     const delivery = yield* deliveryOf(to, exec)
     const zone = yield* look.zoneOf(timezone)

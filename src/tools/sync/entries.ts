@@ -89,7 +89,7 @@ export const summarize = (
       name,
       ...(status === "both" ? { id } : {}),
       ...(name === file || action === "updated" && namesakes[name] === 1 ? {} : { file }),
-      detail: error === undefined ? changed ?? detail : explain(error),
+      detail: error !== undefined ? explain(error) : changed === "nothing" ? detail : changed ?? detail,
       held
     })
   const groups = Object.fromEntries(

@@ -66,7 +66,7 @@ describe("credential", () => {
     Effect.gen(function*() {
       const { run } = yield* atN8n("1")
       assert.include((yield* run("list")).stdout, "the ones that its workflows use")
-      assert.include((yield* run("delete", "spare1", "--yes")).stdout, "Deleted spare1")
+      assert.include((yield* run("delete", "spare1", "--yes")).stdout, "Deleted credential spare1")
       assert.include((yield* run("test", "Shop")).error, "cannot test credentials")
     }).pipe(Effect.scoped, Effect.provide(platform)))
 })
