@@ -31,11 +31,13 @@ import { call, tools } from "./tools.ts"
 import { upgrade } from "./upgrade.ts"
 import { watch } from "./watch.ts"
 
+const width = () => Math.min(Help.maxWidth, Terminal.screen().width)
+
 const presenter: CliOutput.Presenter = {
   present: (event) => {
     switch (event._tag) {
       case "Help":
-        return Terminal.print(Help.page(event.helpDoc))
+        return Terminal.say(Help.page(event.helpDoc, width()))
       case "Version":
         return Terminal.print(event.version)
       case "InvalidInvocation":
@@ -53,7 +55,7 @@ const showHelp = (topics: ReadonlyArray<string>): Effect.Effect<void, Options.In
     Effect.orDie(Command.runWith(commandLine, { version })([...args, "--help"]))
   if (topic === "options") {
     const present = (event: CliOutput.Presenter.Event) =>
-      event._tag === "Help" ? Terminal.print(Help.options(event.helpDoc)) : Effect.void
+      event._tag === "Help" ? Terminal.say(Help.options(event.helpDoc, width())) : Effect.void
     return Effect.provideService(show(), CliOutput.Presenter, { present })
   }
   return topic === undefined || names.includes(topic)

@@ -16,7 +16,7 @@ interface About {
 
 export const about: { readonly [command: string]: About } = json
 
-export const width = 100
+export const maxWidth = 100
 
 const choicesIn = / \(choices: (.*)\)$/
 
@@ -36,7 +36,7 @@ const flagPair = ({ aliases, description, name, type }: HelpDoc.FlagDoc): Layout
 
 const section = (title: string, lines: ReadonlyArray<string>) => lines.length === 0 ? [] : [title, ...lines, ""]
 
-const examples = (key: string) =>
+const examples = (key: string, width: number) =>
   section(
     "Examples",
     (about[key]?.examples ?? []).flatMap(([args = "", text = ""]) => {
@@ -47,7 +47,7 @@ const examples = (key: string) =>
     })
   )
 
-const exits = (key: string) =>
+const exits = (key: string, width: number) =>
   Layout.wrap(
     `Exit status: ${
       Object.entries({ 0: "done", 1: "error", ...about[key]?.exits }).map(([code, text]) => `${code} ${text}`).join(
@@ -67,23 +67,23 @@ const listing = (doc: HelpDoc.HelpDoc) =>
 
 const shared = `Options of all commands (--profile, --demo, --read-only …): ${name} help options`
 
-const rootHelp = (doc: HelpDoc.HelpDoc) => [
+const rootHelp = (doc: HelpDoc.HelpDoc, width: number) => [
   `Usage: ${name} [COMMAND] [OPTIONS]`,
   "",
   ...listing(doc).filter((line) => line !== ""),
   "",
   ...Layout.wrap(doc.description, width),
   "",
-  ...examples(""),
+  ...examples("", width),
   `A command's options and examples: ${name} COMMAND --help`,
   shared
 ]
 
 /** Text of `--help`. */
-export const page = (doc: HelpDoc.HelpDoc): string => {
+export const page = (doc: HelpDoc.HelpDoc, width = maxWidth): string => {
   const path = doc.commandPath ?? []
   const key = path.slice(1).join(" ")
-  if (key === "") return rootHelp(doc).join("\n")
+  if (key === "") return rootHelp(doc, width).join("\n")
   return [
     ...Layout.wrap(doc.description, width),
     "",
@@ -100,14 +100,14 @@ export const page = (doc: HelpDoc.HelpDoc): string => {
       )
     ),
     ...section("Options", Layout.pairs(doc.flags.map(flagPair), width)),
-    ...examples(key),
-    ...exits(key),
+    ...examples(key, width),
+    ...exits(key, width),
     shared
   ].join("\n")
 }
 
 /** Text of `help options`, from the help of the root. */
-export const options = (doc: HelpDoc.HelpDoc): string => {
+export const options = (doc: HelpDoc.HelpDoc, width = maxWidth): string => {
   const names: ReadonlySet<string> = new Set(Object.values(general).map(({ name }) => name))
   const of = (flags: ReadonlyArray<HelpDoc.FlagDoc> = []) => Layout.pairs(flags.map(flagPair), width)
   return [

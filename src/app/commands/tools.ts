@@ -19,7 +19,7 @@ import * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
 import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
-import { didYouMean, width as maxWidth } from "./help.ts"
+import { didYouMean, maxWidth } from "./help.ts"
 import excluded from "./notInDemo.json" with { type: "json" }
 import { exit, name as program, offeredTools } from "./root.ts"
 import { onN8n, row } from "./row.ts"

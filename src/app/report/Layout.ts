@@ -102,7 +102,7 @@ export const paint = (text: string, colour: number | undefined, isColoured: bool
 
 /** States and severities at the beginning of a line, and before them a count. */
 const marks =
-  /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|blocked|high)|(gone|changed|refused|medium)|created|updated|new)(?= )/
+  /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|blocked|high)|(gone|changed|refused|held|medium)|created|updated|new)(?= )/
 
 /** Paints the first word of a line red, yellow or green, if it is a state. */
 export const marked = (line: string, isColoured: boolean): string =>

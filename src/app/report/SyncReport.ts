@@ -43,7 +43,13 @@ interface Result
 const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: ReadonlyArray<string> = []): string => {
   const { action, changed, error, held = [], published, refused, status, warnings } = result
   if (error !== undefined) return `${"failed".padEnd(width)}${label}: ${explain(error)}`
-  const what = refused === true ? "refused" : action === undefined ? status : isDryRun ? `${action} (dry)` : action
+  const what = refused === true
+    ? "refused"
+    : action === undefined
+    ? held.length > 0 ? "held" : status
+    : isDryRun
+    ? `${action} (dry)`
+    : action
   const notes = [
     ...(published === true
       ? ["published"]
@@ -88,6 +94,8 @@ const words = (entry: Sync.Outcome) =>
       ? "refused"
       : entry.notPublished === true
       ? `${entry.action ?? "updated"} but not published`
+      : entry.action === undefined && entry.held !== undefined
+      ? "held"
       : entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
     : "failed"
 
@@ -221,8 +229,8 @@ export const sync = (
   result: Sync.Report<Sync.Outcome>,
   { advice = [], isDryRun = false, isOpen, listsNew = true, open = [] }: Form
 ): Report => {
-  const others = result.entries.filter(({ action, error, refused, status }) =>
-    action === undefined && error === undefined && refused !== true && status !== "same" &&
+  const others = result.entries.filter(({ action, error, held, refused, status }) =>
+    (action ?? error ?? held ?? refused) === undefined && status !== "same" &&
     (listsNew || status !== "new there")
   )
   return reportOf(
