@@ -38,10 +38,10 @@ export interface Target {
 export const targetOf = Effect.fnUntraced(function*(
   { open = false, out }: { readonly open?: boolean; readonly out?: string | undefined },
   isDrawing: boolean,
-  isJson: boolean
+  form: string | undefined
 ): Effect.fn.Return<Target | undefined, Options.InvalidOption> {
   if (out === undefined && !open && !isDrawing) return undefined
-  if (isJson) return yield* Options.refuse("Choose one: --json, or a page with --out or --open")
+  if (form !== undefined) return yield* Options.refuse(`Choose one: ${form}, or a page with --out or --open`)
   const format = out === undefined
     ? open || !Terminal.isPiped() ? "html" : "svg"
     : /\.(html|svg)$/i.exec(out)?.[1]?.toLowerCase()

@@ -3,7 +3,6 @@ import * as Argument from "effect/cli/Argument"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { CallContext } from "../../base/CallContext.ts"
 import { defined } from "../../base/Json.ts"
 import { Operation } from "../../fleet/Operations.ts"
 import * as Plans from "../../fleet/Plans.ts"
@@ -14,7 +13,7 @@ import * as Writer from "../report/Writer.ts"
 import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, name, showProgress } from "./root.ts"
+import { checkWrites, name } from "./root.ts"
 import { row } from "./row.ts"
 import { jsonIn } from "./tools.ts"
 
@@ -22,12 +21,6 @@ const decodeOperations = Schema.decodeUnknownEffect(Schema.Array(Operation))
 
 const operationsIn = (argument: string) =>
   Effect.map(jsonIn(argument, "{\"op\": \"replace\", \"find\": \"old\", \"with\": \"new\"}"), (value) => [value].flat())
-
-/** Shows progress, and asks nothing. */
-export const watched = Effect.provideService(CallContext, {
-  confirm: () => Effect.succeed("unasked" as const),
-  progress: showProgress
-})
 
 export const selection = {
   ids: flags.texts("id", "WORKFLOW", "Only this workflow; may be repeated"),
@@ -105,5 +98,5 @@ export const edit = row({
     if (dryRun || !yes && !asks) return { ...judgment, summary: () => `Apply: ${name} edit --plan ${id}` }
     if (isText) yield* Effect.forEach(Writer.text(judgment, screen), Terminal.say)
     return yes || (yield* isConfirmed) ? yield* apply(id, dryRun) : { ...judgment, text: () => [] }
-  }, watched)
+  })
 })

@@ -3,6 +3,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { applyEdits, modify } from "jsonc-parser"
 import { dirname, join, resolve } from "node:path"
@@ -20,9 +21,11 @@ import * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as Doctor from "../doctor/Doctor.ts"
 import * as Layout from "../report/Layout.ts"
+import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { command, exit, isColoured, isInteractive, name as program, offeredTools, print, warn } from "./root.ts"
+import { exit, name as program, offeredTools } from "./root.ts"
+import { row } from "./row.ts"
 
 /** Address of n8n in an address of its editor or API. */
 const addressOf = (text: string) =>
@@ -84,7 +87,7 @@ const askAddress = (usual: string) =>
 
 const askKey = (url: string) =>
   Effect.andThen(
-    print(`Create an API key on ${keyPage(url)} (Settings > n8n API).`),
+    Terminal.print(`Create an API key on ${keyPage(url)} (Settings > n8n API).`),
     Prompt.run(Prompt.Password({ message: "API key (hidden)" }))
   )
 
@@ -122,7 +125,7 @@ const askAccess = Effect.fnUntraced(function*<E extends { readonly message: stri
   while (true) {
     const url = yield* addressOf(n8nUrl ?? (yield* askAddress(usual)))
     const access = { url, apiKey: apiKey ?? (yield* askKey(url)) }
-    const isFine = yield* Effect.catch(test(access), ({ message }) => Effect.as(warn(message), false))
+    const isFine = yield* Effect.catch(test(access), ({ message }) => Effect.as(Terminal.warn(message), false))
     if (isFine) return access
     usual = url
     if (!(yield* Prompt.run(Prompt.Confirm({ message: "Try again?", initial: true })))) return undefined
@@ -172,7 +175,7 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
     file,
     `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${ConfigPlace.projectFile}\n`
   )
-  yield* print(`Added ${ConfigPlace.projectFile} to ${file}, since it contains the key`)
+  yield* Terminal.print(`Added ${ConfigPlace.projectFile} to ${file}, since it contains the key`)
 }, Effect.mapError((error) => Options.refuse(`.gitignore cannot be written: ${ConfigFile.fault(error)}`)))
 
 /** Lines that add this server to clients. */
@@ -189,10 +192,10 @@ export const clientLines = (profile: string, command: ReadonlyArray<string>): Re
   ]
 }
 
-export const init = command(
-  "init",
-  "Connect to your n8n: asks for its address and a key, tests them, and saves them",
-  {
+export const init = row({
+  name: "init",
+  description: "Connect to your n8n: asks for its address and a key, tests them, and saves them",
+  flags: {
     name: Flag.String("name").pipe(
       Flag.withDescription("Name of this n8n among several (default n8n)"),
       Flag.withMetavar("NAME"),
@@ -204,7 +207,9 @@ export const init = command(
     ),
     yes: flags.toggle("yes", "Change an existing configuration without asking")
   },
-  Effect.fnUntraced(function*({ name, project, yes }, options) {
+  form: "none",
+  services: () => Layer.empty,
+  run: Effect.fnUntraced(function*({ name, project, yes }, options) {
     const offered = yield* offeredTools(options)
     const isProject = project && options.config === undefined
     const file = options.config !== undefined
@@ -218,8 +223,10 @@ export const init = command(
     const foreign = isProject && ConfigPlace.find(process.env).refused.find((each) => each.file === file)
     if (text !== undefined && (foreign || !yes)) {
       const what = `${isOld ? "replace" : "add"} '${Visible.label(name)}' ${isOld ? "in" : "to"}`
-      if (foreign && !isInteractive()) return yield* Options.refuse(`${file} is not used: ${foreign.objection}`)
-      if (!isInteractive()) {
+      if (foreign && !Terminal.isInteractive()) {
+        return yield* Options.refuse(`${file} is not used: ${foreign.objection}`)
+      }
+      if (!Terminal.isInteractive()) {
         const shown = names.map((each) => Visible.label(each)).join(", ") || "without profiles"
         return yield* Options.refuse(
           `${file} exists (${shown}): --yes would ${what} it; --name chooses another name`
@@ -234,12 +241,12 @@ export const init = command(
     const test = Effect.fnUntraced(function*(access: Access) {
       const all = yield* Effect.provide(Doctor.connection(offered), yield* contextOf(access, options))
       const checks = options.apiKey === undefined ? all.map(ofEntered) : all
-      yield* print(Doctor.render(checks, isColoured))
+      yield* Effect.forEach(Doctor.render(checks, Terminal.isColoured), Terminal.say, { discard: true })
       return Doctor.isHealthy(checks)
     }, Effect.scoped)
     const isSet = options.n8nUrl !== undefined && options.apiKey !== undefined
-    const chosen = yield* isSet || !isInteractive() ? presetAccess(options, test) : askAccess(options, test)
-    if (chosen === undefined) return yield* Effect.andThen(exit(1), warn(`${program}: nothing was written`))
+    const chosen = yield* isSet || !Terminal.isInteractive() ? presetAccess(options, test) : askAccess(options, test)
+    if (chosen === undefined) return yield* Effect.andThen(exit(1), Terminal.warn(`${program}: nothing was written`))
     const profile = {
       name,
       url: chosen.url,
@@ -255,21 +262,21 @@ export const init = command(
     const edits = modify(before, ["profiles", all.indexOf(name)], profile, { formattingOptions })
     const after = `${applyEdits(before, edits).trimEnd()}\n`
     yield* write(file, after)
-    yield* print(`\nWrote ${file}, which only you can read.`)
+    yield* Terminal.print(`\nWrote ${file}, which only you can read.`)
     if (isProject) {
       const records = { ...ConfigPlace.records(process.env), [ConfigPlace.recordName(file)]: sha256(after) }
       yield* write(ConfigPlace.recordsFile(process.env), `${JSON.stringify(records, undefined, 2)}\n`)
       yield* ignore(dirname(file))
       const [refusal] = ConfigPlace.find(process.env).refused
-      if (refusal !== undefined) yield* warn(`${program}: it is not used: ${refusal.objection}`)
+      if (refusal !== undefined) yield* Terminal.warn(`${program}: it is not used: ${refusal.objection}`)
     }
     // Clients start elsewhere, and with other variables and nearer files: this very program, not one that a registry has
     // by its name. The profile is named even if it is the only one: a second one must not stop the clients of the first.
     const command = [process.execPath, process.argv[1] ?? "", "--config", file, "--profile", name]
-    yield* print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
+    yield* Terminal.print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
     const here = `${program}${all.length === 1 ? "" : ` --profile ${Layout.shellWord(name)}`}`
-    yield* print(`\nTry it here: ${here} workflows`)
+    yield* Terminal.print(`\nTry it here: ${here} workflows`)
     const lines = yield* lastFailure(here).pipe(Effect.provide(yield* contextOf(chosen, options)), Effect.scoped)
-    yield* Effect.forEach(lines, print, { discard: true })
+    yield* Effect.forEach(lines, Terminal.say, { discard: true })
   }, Effect.catchTag("QuitError", () => Options.refuse("Nothing was written")))
-)
+})

@@ -13,7 +13,7 @@ import * as BatchProof from "../../trials/proof/BatchProof.ts"
 import * as Breaks from "../../workflow/upgrade/Breaks.ts"
 import * as Options from "../config/Options.ts"
 import * as BatchReport from "../report/BatchReport.ts"
-import { selected, selection, watched } from "./edit.ts"
+import { selected, selection } from "./edit.ts"
 import * as flags from "./flags.ts"
 import { withFolders } from "./picture.ts"
 import { last, timeout } from "./prove.ts"
@@ -104,5 +104,5 @@ export const upgrade = row({
       }),
       dryRun
     )
-  }, watched)
+  })
 })

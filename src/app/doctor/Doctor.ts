@@ -232,12 +232,12 @@ export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every
 const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const
 const colours = { ok: 32, warning: 33, failed: 31, skipped: 90 } as const
 
-export const render = (checks: ReadonlyArray<Check>, isColoured: boolean): string => {
+export const render = (checks: ReadonlyArray<Check>, isColoured: boolean): ReadonlyArray<string> => {
   const width = Math.max(...checks.map((check) => check.name.length))
   return checks.flatMap(({ cure, detail, name, status }) => [
     `${Layout.paint(marks[status], colours[status], isColoured)} ${name.padEnd(width)}  ${
       Visible.label(detail, 1_000)
     }`,
     ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${Visible.label(cure, 1_000)}`])
-  ]).join("\n")
+  ])
 }

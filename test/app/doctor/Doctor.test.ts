@@ -278,11 +278,12 @@ describe("doctor", () => {
       { name: "Node", status: "ok", detail: "24" },
       { name: "API key", status: "failed", detail: "refused", cure: "get another" }
     ]
-    assert.strictEqual(
-      Doctor.render(checks, false),
-      "✓ Node     24\n✗ API key  refused\n           → get another"
-    )
-    assert.include(Doctor.render(checks, true), "\u001b[31m✗\u001b[0m API key")
+    assert.deepStrictEqual(Doctor.render(checks, false), [
+      "✓ Node     24",
+      "✗ API key  refused",
+      "           → get another"
+    ])
+    assert.include(Doctor.render(checks, true)[1], "\u001b[31m✗\u001b[0m API key")
   })
 })
 
