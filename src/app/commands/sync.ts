@@ -68,11 +68,15 @@ export const steps = <A extends Sync.Outcome | Sync.Promotion>(
     (outcome.warnings ?? []).map((warning) => `${Visible.label(placeOf(outcome), 200)}: ${Visible.label(warning, 400)}`)
       .filter((line) => !shown.has(line))
   return {
-    onStep: (outcome: A) =>
-      Effect.suspend(() => {
-        for (const line of lines(outcome)) shown.add(line)
-        return isJson ? Effect.void : Terminal.say(Layout.marked(lineOf(outcome), screen.isColoured))
-      }),
+    onStep: Effect.fnUntraced(function*(outcome: A) {
+      const warnings = lines(outcome)
+      for (const line of warnings) shown.add(line)
+      if (isJson) return
+      // A terminal shows them below their workflow; elsewhere they are for stderr, which names it.
+      const { warnings: _, ...bare } = outcome
+      yield* Terminal.say(Layout.marked(lineOf(Terminal.isPiped() ? bare as A : outcome), screen.isColoured))
+      if (Terminal.isPiped()) yield* Effect.forEach(warnings, Terminal.warn, { discard: true })
+    }),
     late: (entries: ReadonlyArray<A>) => entries.flatMap(lines)
   }
 }
