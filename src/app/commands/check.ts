@@ -14,6 +14,7 @@ import * as Inspection from "../../fleet/inspection/Inspection.ts"
 import * as Findings from "../../tools/security/Findings.ts"
 import * as Breaks from "../../workflow/upgrade/Breaks.ts"
 import { noWorkflows } from "../../workflows/files/WorkflowFiles.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as Writer from "../report/Writer.ts"
@@ -157,7 +158,7 @@ export const audit = row({
   name: "audit",
   description: "Find risks on n8n: secrets, open webhooks, unused credentials …",
   flags: {
-    workflow: flags.optionalArgument("workflow", "Id of one workflow; all by default"),
+    workflow: flags.optionalArgument("workflow", "Id, link or name of one workflow; all by default"),
     only: checks("only", "Only this check"),
     except: checks("except", "Without this check"),
     severity: flags.choice("severity", Audit.severities, "Only findings of this severity or a higher one"),
@@ -165,8 +166,9 @@ export const audit = row({
   },
   form: "findings",
   services: (_, options) => ToolContext.layer(options),
-  run: Effect.fnUntraced(function*({ workflow, ...flags }) {
+  run: Effect.fnUntraced(function*({ workflow: text, ...flags }) {
     const separate = yield* openBaseline(flags)
+    const workflow = text === undefined ? undefined : yield* Reference.idOf(text)
     const scope = Struct.pick(flags, ["only", "except", "severity"])
     const { spots, withoutN8n: note, workflows } = yield* Audit.run(workflow, scope)
     const isIncomplete = note !== undefined

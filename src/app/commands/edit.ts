@@ -7,6 +7,7 @@ import { defined } from "../../base/Json.ts"
 import { Operation } from "../../fleet/Operations.ts"
 import * as Plans from "../../fleet/Plans.ts"
 import * as tools from "../../tools/index.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import * as BatchReport from "../report/BatchReport.ts"
 import * as Writer from "../report/Writer.ts"
@@ -19,25 +20,28 @@ import { jsonIn } from "./tools.ts"
 
 const decodeOperations = Schema.decodeUnknownEffect(Schema.Array(Operation))
 
-const operationsIn = (argument: string) =>
-  Effect.map(jsonIn(argument, "{\"op\": \"replace\", \"find\": \"old\", \"with\": \"new\"}"), (value) => [value].flat())
+const example = "{\"op\": \"replace\", \"find\": \"old\", \"with\": \"new\"}"
+
+const operationsIn = (argument: string) => Effect.map(jsonIn(argument, example), (value) => [value].flat())
 
 export const selection = {
-  ids: flags.texts("id", "WORKFLOW", "Only this workflow; may be repeated"),
+  ids: flags.texts("id", "WORKFLOW", "Only this workflow: its id, link or name; may be repeated"),
   named: flags.text("name", "TEXT", "Only workflows whose name contains this"),
   tags: flags.texts("tag", "TAG", "Only workflows with this tag; may be repeated")
 }
 
-export const selected = ({ ids, named, tags }: {
+/** Conditions of a selection; ids, links and names of `--id` become ids. */
+export const selected = Effect.fnUntraced(function*({ ids, named, tags }: {
   readonly ids: ReadonlyArray<string>
   readonly named: string | undefined
   readonly tags: ReadonlyArray<string>
-}) =>
-  defined({
-    ids: ids.length === 0 ? undefined : ids,
+}) {
+  return defined({
+    ids: ids.length === 0 ? undefined : yield* Effect.forEach(ids, Reference.idOf),
     name: named,
     tags: tags.length === 0 ? undefined : tags
   })
+})
 
 const isConfirmed = Effect.orElseSucceed(
   Prompt.run(Prompt.Confirm({ message: "Apply?", initial: false })),
@@ -83,8 +87,17 @@ export const edit = row({
       return { ...BatchReport.outcome(outcome), ...(dryRun ? { text: () => [outcome.hint ?? ""] } : {}) }
     }
     if (plan !== undefined) return yield* apply(plan, dryRun)
+    if (operations.length === 0) {
+      return yield* Options.refuse(
+        `edit needs an operation, such as '${example}' (all of them: ${name} tools bulk_edit), --plan or --restore`
+      )
+    }
+    const select = defined({ ...yield* selected(scope), uses, without, active: published ? true : undefined })
+    if (Object.keys(select).length === 0) {
+      return yield* Options.refuse("edit needs a selection: --id, --name, --tag, --uses, --without or --published")
+    }
     const planned = yield* tools.bulkEdit.call({
-      select: defined({ ...selected(scope), uses, without, active: published ? true : undefined }),
+      select,
       operations: yield* Effect.mapError(decodeOperations(operations), ({ message }) => Options.refuse(message)),
       publish: draft ? "draft" : "keep",
       dryRun: true,

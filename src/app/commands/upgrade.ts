@@ -6,7 +6,6 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import * as Releases from "../../catalogue/types/Releases.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
-import * as Links from "../../n8n/Links.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as batches from "../../tools/shared/Batches.ts"
 import * as BatchProof from "../../trials/proof/BatchProof.ts"
@@ -22,7 +21,6 @@ import { row } from "./row.ts"
 
 /** Reasons for which a workflow that is named is not upgraded. */
 const reasons: { readonly [why: string]: string } = {
-  unknown: "does not exist",
   archived: "is archived",
   "test copy": "is a test copy"
 }
@@ -55,8 +53,8 @@ export const upgrade = row({
     ),
   run: Effect.fnUntraced(function*({ dryRun, folder, last, n8n, ...scope }) {
     if (n8n && folder !== undefined) return yield* Options.refuse("Pass a folder or --n8n, not both")
-    const select = selected(scope)
-    if (!n8n && Object.keys(select).length > 0) {
+    const { ids, named, tags } = scope
+    if (!n8n && (named !== undefined || ids.length + tags.length > 0)) {
       return yield* Options.refuse("--id, --name and --tag select workflows on n8n: add --n8n")
     }
     const place = yield* placeOf(folder ?? ".")
@@ -68,14 +66,9 @@ export const upgrade = row({
         `This n8n is ${connected}: it lacks what ${to} has. Upgrade n8n first, or upgrade a folder with --to ${to}`
       )
     }
-    const { ids = [], ...conditions } = select
-    const known = yield* Effect.mapError(Effect.forEach(ids, Links.workflowOf), Options.refuse)
+    const select = yield* selected(scope)
     const { plan, unchanged } = yield* Fleet.plan({
-      select: Object.keys(select).length === 0
-        ? "all"
-        : known.length === 0
-        ? conditions
-        : { ...conditions, ids: known },
+      select: Object.keys(select).length === 0 ? "all" : select,
       files: n8n ? undefined : [place.only === undefined ? place.root : basename(place.only)],
       operations: [{ op: "upgrade" }],
       publish: "draft",

@@ -147,6 +147,8 @@ describe("a command that prints more than a pipe holds", () => {
           ["", "workflows", "--json"],
           ["", "executions", "--limit", "500", "--json"],
           ["", "audit", "--json"],
+          ["", "audit", "--format", "sarif"],
+          ["", "upgrade", "flows", "--dry-run", "--json"],
           ["", "map"],
           ["", "status", "flows", "--json"],
           ["", "push", "flows", "--dry-run", "--json"],
