@@ -70,7 +70,7 @@ const noteOf = ({ fault, incidents, isFirst, isSkipped }: Watch.Report, once: bo
   fault !== undefined || incidents.length > 0
     ? undefined
     : isFirst === true
-    ? "This was the first look, which only learns what is usual. The next ones report new incidents."
+    ? "The first look only learns what is usual; the next ones report new incidents."
     : !once
     ? undefined
     : isSkipped

@@ -260,7 +260,7 @@ describe("watch", () => {
         assert.deepStrictEqual(yield* Effect.promise(() => printing.ended), [0, null] as never)
         assert.deepStrictEqual([printing.output().split("\n").length, printing.errors()], [
           2,
-          "This was the first look, which only learns what is usual. The next ones report new incidents.\n"
+          "The first look only learns what is usual; the next ones report new incidents.\n"
         ])
         assert.deepStrictEqual(yield* Effect.promise(() => piped.ended), [0, null] as never)
         yield* nextSecond
