@@ -1,6 +1,7 @@
 /** PostgreSQL as the shared database; loaded on demand. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import type * as Redacted from "effect/Redacted"
@@ -51,7 +52,19 @@ const migrations = {
         name text,
         body bytea NOT NULL,
         PRIMARY KEY (collection, owner, name)
-      )`)
+      )`),
+  "0004_snapshots_as_documents": Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`
+      INSERT INTO n8n_mcp_documents (collection, owner, name, body)
+      SELECT
+        'snapshots',
+        encode(sha256(convert_to(left(instance, 16) || '/' || workflow, 'UTF8')), 'hex'),
+        version,
+        convert_to(snapshot || chr(10), 'UTF8') || body
+      FROM n8n_mcp_snapshots`
+    yield* sql`DROP TABLE n8n_mcp_snapshots`
+  })
 }
 
 /** Version of the tables that this server creates. */
@@ -59,6 +72,9 @@ export const version = Object.keys(migrations).length
 
 /** Time limit of statements, including connecting. */
 const timeout = "5 seconds"
+
+/** Time limit of migrations, which may copy all that is stored. */
+const migrationTimeout = "1 minute"
 
 /** Maximum bytes of a row: a workflow, or a compressed test run of 32 MB. */
 const maxMessageSize = 64_000_000
@@ -84,11 +100,16 @@ export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
       let isMigrated = false
       let isUp: boolean | undefined
       const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "n8n_mcp_migrations" }).pipe(
+        Effect.timeout(migrationTimeout),
         Effect.tap(Effect.sync(() => void (isMigrated = true))),
         Effect.provideService(SqlClient.SqlClient, sql)
       )
       const migrated = Effect.suspend(() =>
-        isMigrated ? Effect.void : turn.withPermit(Effect.suspend(() => isMigrated ? Effect.void : migrate))
+        isMigrated ? Effect.void : Effect.flatMap(
+          // Goes on for the next caller when this one has no more time.
+          Effect.forkDetach(turn.withPermit(Effect.suspend(() => isMigrated ? Effect.void : migrate))),
+          Fiber.join
+        )
       )
       const logChange = (up: boolean, log: Effect.Effect<void>) =>
         Effect.suspend(() => {

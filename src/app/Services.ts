@@ -16,8 +16,8 @@ import * as Executions from "../executions/Executions.ts"
 import * as RetryLog from "../executions/RetryLog.ts"
 import * as TestRuns from "../executions/TestRuns.ts"
 import * as WorkflowFiles from "../workflows/files/WorkflowFiles.ts"
+import * as FormerSnapshots from "../workflows/store/FormerSnapshots.ts"
 import * as Snapshots from "../workflows/store/Snapshots.ts"
-import * as SqlSnapshots from "../workflows/store/SqlSnapshots.ts"
 import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
@@ -45,16 +45,16 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
 
 const stateful = (
   executions: Layer.Layer<Executions.Executions, never, Documents.Documents>,
-  snapshots: Layer.Layer<Snapshots.Snapshots>,
+  snapshots: Layer.Layer<Snapshots.Snapshots, never, Documents.Documents>,
   documents: Layer.Layer<Documents.Documents>
 ): Layer.Layer<
   Exclude<Services, NodeCatalogue.NodeCatalogue | WorkflowFiles.WorkflowFiles>,
   never,
   NodeCatalogue.NodeCatalogue
 > =>
-  Layer.merge(
-    Layer.provideMerge(Layer.merge(RetryLog.layer, executions), documents),
-    Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots)
+  Layer.mergeAll(RetryLog.layer, executions, WorkflowStore.layer, Versions.layer).pipe(
+    Layer.provideMerge(snapshots),
+    Layer.provideMerge(documents)
   )
 
 /** Executions of which those of tests outlive the process. */
@@ -64,7 +64,7 @@ const executions = (options: Executions.Options) => Layer.provide(Executions.lay
 export const stateInFolder = (folder: string, options: Executions.Options) =>
   stateful(
     executions(options),
-    Layer.provide(Snapshots.layer({ folder }), NodeServices.layer),
+    Layer.provide(Snapshots.layer(FormerSnapshots.adopt(folder)), NodeServices.layer),
     Layer.provide(Documents.layerFolder(folder), NodeServices.layer)
   )
 
@@ -72,7 +72,7 @@ export const stateInFolder = (folder: string, options: Executions.Options) =>
 export const stateInDatabase = (database: Layer.Layer<Database>, options: Executions.Options) =>
   stateful(
     executions(options),
-    Layer.provide(SqlSnapshots.layer, database),
+    Snapshots.layer(),
     Layer.provide(Documents.layerDatabase, database)
   )
 
@@ -128,5 +128,5 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
 /** The same services in memory, for tests and programs that only read: the next process knows nothing of this one. */
 export const layerMemory: Layer.Layer<Services> = Layer.merge(
   noFiles,
-  Layer.provideMerge(stateful(Executions.layer(), Snapshots.layerMemory, Documents.layerMemory), catalogue({}))
+  Layer.provideMerge(stateful(Executions.layer(), Snapshots.layer(), Documents.layerMemory), catalogue({}))
 ).pipe(Layer.orDie)

@@ -5,6 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { randomUUID } from "node:crypto"
 import * as AtomicFile from "./AtomicFile.ts"
@@ -53,12 +54,15 @@ export const layerMemory: Layer.Layer<Documents> = Layer.sync(Documents, () => {
 
 const isMissing = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
 
-const unusable = ({ message }: PlatformError.PlatformError) =>
-  new Errors.ValidationError({
-    reason: message,
-    hint: "Ask the operator to make the state folder writable (--state, N8N_MCP_STATE).",
+const unusable = (folder: string) => ({ reason }: PlatformError.PlatformError) => {
+  const code = Predicate.hasProperty(reason.cause, "code") ? String(reason.cause.code) : reason._tag
+  return new Errors.ValidationError({
+    reason: `'${folder}' cannot be used (${code})`,
+    hint:
+      "Make that folder readable and writable for this user, or have the operator set --state (N8N_MCP_STATE) to one that is.",
     isServerFault: true
   })
+}
 
 const isTemporary = (name: string) => name.endsWith(".tmp")
 
@@ -83,9 +87,14 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
       return {
         collection: (collection, owner) => {
           const own = path.join(folder, collection, sha256(owner).slice(0, 16))
-          const made = fs.makeDirectory(own, { recursive: true, mode: 0o700 })
+          const made = Effect.andThen(
+            fs.makeDirectory(own, { recursive: true, mode: 0o700 }),
+            // An existing folder may be open to all.
+            Effect.ignore(fs.chmod(folder, 0o700))
+          )
           const file = (name: string) => path.join(own, name)
-          const access = <A>(effect: Effect.Effect<A, PlatformError.PlatformError>) => Effect.mapError(effect, unusable)
+          const access = <A>(effect: Effect.Effect<A, PlatformError.PlatformError>) =>
+            Effect.mapError(effect, unusable(folder))
           return {
             list: fs.readDirectory(own).pipe(
               Effect.catchIf(isMissing, () => Effect.succeed([])),

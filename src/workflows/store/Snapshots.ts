@@ -2,18 +2,15 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
 import { homedir } from "node:os"
 import { isAbsolute, join } from "node:path"
-import * as AtomicFile from "../../base/AtomicFile.ts"
+import { gunzipSync, gzipSync } from "node:zlib"
 import { Author } from "../../base/CallContext.ts"
+import * as Documents from "../../base/Documents.ts"
 import * as Errors from "../../base/Errors.ts"
 import { sha256 } from "../../base/Hash.ts"
 import { defined, obj, str } from "../../base/Json.ts"
@@ -82,22 +79,14 @@ export const defaultFolder = (env: { readonly [name: string]: string | undefined
   return join(isAbsolute(state) ? state : join(env["HOME"] || homedir(), ".local", "state"), "effect-n8n-mcp")
 }
 
-const File = Schema.fromJsonString(Schema.Struct({ snapshot: Snapshot, workflow: Schema.Unknown }))
-const encode = Schema.encodeEffect(File)
-const decode = Schema.decodeEffect(File)
-
 const pattern = /^snapshot-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-[\da-f]{4,}$/
 
 const timeOf = (version: string) => Date.parse(version.replace(pattern, "$1-$2-$3T$4:$5:$6.$7Z"))
 
 const isVersion = (name: string) => pattern.test(name) && !Number.isNaN(timeOf(name))
 
-/**
- * Describes a snapshot. Its version sorts above `newest`, even within one millisecond or after the clock was set back.
- *
- * @internal
- */
-export const describe = Effect.fnUntraced(function*(workflow: Workflow, operation: string, newest: string | undefined) {
+/** Describes a snapshot. Its version sorts above `newest`, even within one millisecond or after the clock was set back. */
+const describe = Effect.fnUntraced(function*(workflow: Workflow, operation: string, newest: string | undefined) {
   const now = yield* Clock.currentTimeMillis
   const time = newest === undefined ? now : Math.max(now, timeOf(newest) + 1)
   const stamp = new Date(time).toISOString().replace(/[-:.]/g, "")
@@ -111,8 +100,7 @@ export const describe = Effect.fnUntraced(function*(workflow: Workflow, operatio
   }) satisfies Snapshot
 })
 
-/** Error for an unknown version. @internal */
-export const notFound = (version: string) =>
+const notFound = (version: string) =>
   new Errors.NotFoundError({
     operation: "read snapshot",
     resourceType: "Snapshot",
@@ -129,140 +117,103 @@ export const damaged = (version: string) =>
     isServerFault: true
   })
 
-const unusable = (folder: string, reason: string) => (cause: PlatformError.PlatformError | Schema.SchemaError) => {
-  const { reason: failure } = cause._tag === "PlatformError" ? cause : { reason: undefined }
-  const code = Predicate.hasProperty(failure?.cause, "code") ? failure.cause.code : failure?._tag ?? "not JSON"
-  return new Errors.ValidationError({
-    reason: `${reason} in '${folder}' (${String(code)})`,
-    hint:
-      "Make that folder readable and writable for this user, or set XDG_STATE_HOME to one that is, where the server is started.",
-    isServerFault: true
+const Head = Schema.fromJsonString(Snapshot)
+const encodeHead = Schema.encodeSync(Head)
+const decodeHead = Schema.decodeOption(Head)
+
+/** Collection of the documents. @internal */
+export const collection = "snapshots"
+
+/** Digest of an n8n's address and key. */
+const digestOf = (key: string) => sha256(key).slice(0, 16)
+
+/** Document of a snapshot: its description in a line, then the workflow, compressed. @internal */
+export const pack = (snapshot: Snapshot, workflow: unknown): Effect.Effect<Uint8Array, Errors.ValidationError> =>
+  Effect.try({
+    try: () =>
+      Buffer.concat([Buffer.from(`${encodeHead(snapshot)}\n`), gzipSync(JSON.stringify(workflow), { level: 1 })]),
+    catch: () => Errors.invalid("workflow", "it is not JSON", "Pass the workflow as n8n returned it.")
   })
+
+/** Description in a document, and its workflow as it is compressed. */
+const unpack = (body: Uint8Array, version: string) => {
+  const end = body.indexOf(0x0a)
+  return decodeHead(Buffer.from(body.subarray(0, Math.max(end, 0))).toString("utf8")).pipe(
+    Option.filter((snapshot) => snapshot.version === version),
+    Option.map((snapshot) => ({ snapshot, packed: body.subarray(end + 1) }))
+  )
 }
 
-const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
+/** Owner of a workflow's documents, by the digest of its n8n. @internal */
+export const ownerOf = (instance: string, workflowId: string): string => `${instance}/${workflowId}`
 
-/** Name of a folder: the readable part of `label`, and a hash of `key` that makes it unique. */
-const folderName = (label: string, key: string) =>
-  `${label.replace(/[^A-Za-z0-9]+/g, "_").slice(0, 32)}-${sha256(key).slice(0, 16)}`
+const versionsOf = ({ list }: Documents.Collection) =>
+  Effect.map(list, (names) => names.filter(isVersion).toSorted().toReversed())
 
-/** Options of the layer. */
-export interface Options {
-  /** Absolute path; created when needed, for this user only. */
-  readonly folder: string
-}
-
-/**
- * Stores snapshots in files: `<host>-<hash of the instance>/<id>-<hash of the id>/<version>.json`. Folders are 0700 and
- * files 0600, since workflows can contain secrets. Files are written atomically, by any number of processes.
- */
-export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSystem.FileSystem | Path.Path> =>
+/** Stores snapshots as documents; `adopt` runs once, before the first access. */
+export const layer = <R = never>(adopt: Effect.Effect<void, never, R> = Effect.void): Layer.Layer<
+  Snapshots,
+  never,
+  Documents.Documents | R
+> =>
   Layer.effect(
     Snapshots,
     Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
-
-      const instanceFolder = ({ key, url }: Instance) =>
-        path.join(folder, folderName(URL.canParse(url) ? new URL(url).host : "n8n", key))
-
-      const folderOf = (instance: Instance, workflowId: string) =>
-        path.join(instanceFolder(instance), folderName(workflowId, workflowId))
-
-      /** Versions of a folder, newest first; a process that died leaves `.tmp` files. */
-      const filesIn = (folder: string, ending: ".json" | ".tmp") =>
-        fs.readDirectory(folder).pipe(
-          Effect.catchIf(isNotFound, () => Effect.succeed([])),
-          Effect.map((names) => names.filter((name) => name.endsWith(ending)).map((name) => path.parse(name).name)),
-          Effect.map((versions) => versions.filter(isVersion).toSorted().toReversed())
-        )
-
-      const prune = Effect.fnUntraced(function*(folder: string) {
-        const versions = yield* filesIn(folder, ".json")
-        const oldest = versions[maxSnapshots - 1] ?? ""
-        const left = (yield* filesIn(folder, ".tmp")).filter((version) => version < oldest)
-        const files = [...versions.slice(maxSnapshots).map((each) => `${each}.json`), ...left.map((v) => `${v}.tmp`)]
-        yield* Effect.forEach(files, (file) => Effect.ignore(fs.remove(path.join(folder, file))), { discard: true })
-      })
-
-      const load = (folder: string, workflowId: string, version: string) =>
-        fs.readFileString(path.join(folder, `${version}.json`)).pipe(
-          Effect.flatMap(decode),
-          Effect.filterOrFail(
-            ({ snapshot, workflow }) => snapshot.version === version && obj(workflow)?.["id"] === workflowId,
-            () => damaged(version)
-          ),
-          Effect.mapError((error) => {
-            if (error._tag !== "PlatformError") return damaged(version)
-            return isNotFound(error)
-              ? notFound(version)
-              : unusable(folder, `Snapshot '${version}' cannot be read`)(error)
-          })
-        )
+      const documents = yield* Documents.Documents
+      const adopted = yield* Effect.cached(Effect.provideContext(adopt, yield* Effect.context<R>()))
+      const collectionOf = ({ key }: Instance, workflowId: string) =>
+        Effect.as(adopted, documents.collection(collection, ownerOf(digestOf(key), workflowId)))
+      const because = (what: string) => ({ hint, reason }: Errors.ValidationError) =>
+        new Errors.ValidationError({ reason: `${what}: ${reason}`, hint, isServerFault: true })
 
       return Snapshots.of({
         save: Effect.fn("Snapshots.save")(
           function*(instance, workflow, operation) {
-            const own = folderOf(instance, workflow.id)
-            yield* fs.makeDirectory(own, { recursive: true, mode: 0o700 })
-            // An existing folder may be open to all.
-            yield* Effect.ignore(fs.chmod(folder, 0o700))
-            const [newest] = yield* filesIn(own, ".json")
+            const own = yield* collectionOf(instance, workflow.id)
+            const [newest] = yield* versionsOf(own)
             const snapshot = yield* describe(workflow, operation, newest)
-            yield* AtomicFile.write(fs, path.join(own, `${snapshot.version}.json`), {
-              data: yield* encode({ snapshot, workflow }),
-              temporary: path.join(own, `${snapshot.version}.tmp`),
-              mode: 0o600
-            })
-            yield* Effect.ignore(prune(own))
+            yield* own.add(snapshot.version, yield* pack(snapshot, workflow))
+            const versions = yield* Effect.orElseSucceed(versionsOf(own), () => [])
+            yield* Effect.forEach(versions.slice(maxSnapshots), (each) => Effect.ignore(own.remove(each)))
             return snapshot
           },
           (saving, _, { id }) =>
-            Effect.mapError(saving, unusable(folder, `No snapshot of Workflow '${id}' could be stored`))
+            Effect.mapError(saving, because(`No snapshot of Workflow '${id}' could be stored, so nothing was written`))
         ),
 
         list: Effect.fn("Snapshots.list")(
           function*(instance, workflowId) {
-            const own = folderOf(instance, workflowId)
+            const own = yield* collectionOf(instance, workflowId)
             const snapshots = yield* Effect.forEach(
-              yield* filesIn(own, ".json"),
-              (version) => Effect.option(Effect.map(load(own, workflowId, version), ({ snapshot }) => snapshot)),
+              yield* versionsOf(own),
+              (version) =>
+                own.read(version).pipe(
+                  Effect.map((body) => Option.flatMap(Option.fromUndefinedOr(body), (body) => unpack(body, version))),
+                  Effect.orElseSucceed(() => Option.none())
+                ),
               { concurrency: 4 }
             )
-            return snapshots.flatMap(Option.toArray)
+            return snapshots.flatMap(Option.toArray).map(({ snapshot }) => snapshot)
           },
-          (listing, _, id) =>
-            Effect.mapError(listing, unusable(folder, `The snapshots of Workflow '${id}' cannot be read`))
+          (listing, _, id) => Effect.mapError(listing, because(`The snapshots of Workflow '${id}' cannot be read`))
         ),
 
         read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
           if (!isVersion(version)) return yield* notFound(version)
-          return yield* load(folderOf(instance, workflowId), workflowId, version)
+          const { read } = yield* collectionOf(instance, workflowId)
+          const body = yield* Effect.mapError(read(version), because(`Snapshot '${version}' cannot be read`))
+          if (body === undefined) return yield* notFound(version)
+          return yield* Effect.fromOption(unpack(body, version)).pipe(
+            Effect.flatMap(({ packed, snapshot }) =>
+              Effect.try(() => ({ snapshot, workflow: JSON.parse(gunzipSync(packed).toString("utf8")) as unknown }))
+            ),
+            Effect.filterOrFail(({ workflow }) => obj(workflow)?.["id"] === workflowId),
+            Effect.mapError(() => damaged(version))
+          )
         })
       })
     })
   )
-
-/** Stores snapshots in memory, for tests and the demo. */
-export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
-  const all = new Map<string, ReadonlyArray<{ readonly snapshot: Snapshot; readonly workflow: unknown }>>()
-  const keyOf = ({ key }: Instance, workflowId: string) => `${key}/${workflowId}`
-  return Snapshots.of({
-    save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
-      const key = keyOf(instance, workflow.id)
-      const older = all.get(key) ?? []
-      const snapshot = yield* describe(workflow, operation, older[0]?.snapshot.version)
-      all.set(key, [{ snapshot, workflow: structuredClone(workflow) }, ...older].slice(0, maxSnapshots))
-      return snapshot
-    }),
-    list: (instance, workflowId) =>
-      Effect.sync(() => (all.get(keyOf(instance, workflowId)) ?? []).map(({ snapshot }) => snapshot)),
-    read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
-      const state = all.get(keyOf(instance, workflowId))?.find(({ snapshot }) => snapshot.version === version)
-      return state ?? (yield* notFound(version))
-    })
-  })
-})
 
 /** Stores the text of a file before it is overwritten. */
 export const keepFile = (operation: string) =>

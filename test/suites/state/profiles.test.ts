@@ -9,6 +9,7 @@ import * as Demo from "../../../src/demo/Demo.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import * as HttpN8n from "../../support/HttpN8n.ts"
 import { bundle, installed, remove, start } from "../../support/Process.ts"
+import { formerTable } from "./former.ts"
 import * as RealPostgres from "./Postgres.ts"
 import { serving } from "./servers.ts"
 
@@ -129,7 +130,7 @@ describe("profiles with places of their own", () => {
       )
       assert.include(told.get("files") ?? [], `Files root ok: ${folder}/files`)
       assert.include(told.get("files") ?? [], `State folder ok: ${folder}/state`)
-      assert.match(told.get("shared")?.join("\n") ?? "", /State database ok: PostgreSQL \d.* tables of version 3/)
+      assert.match(told.get("shared")?.join("\n") ?? "", /State database ok: PostgreSQL \d.* tables of version 4/)
       assert.match(told.get("none")?.join("\n") ?? "", /State folder ok/)
       for (const text of [stdout, stderr, server.errors()]) assert.notInclude(text, "secret-of-the-database")
       assert.notInclude(server.errors(), "key-of-")
@@ -144,16 +145,16 @@ describe("profiles with places of their own", () => {
       const doctor = Effect.suspend(() =>
         start(["doctor", "--demo", "--state", postgres.url], { XDG_STATE_HOME: folder }, main).ended
       ).pipe(Effect.map(({ stdout }) => stdout))
-      assert.include(yield* doctor, "tables of version 3")
+      assert.include(yield* doctor, "tables of version 4")
       // An older one brings them up to date.
       yield* postgres.sql(
-        "DROP TABLE n8n_mcp_limits, n8n_mcp_documents; DELETE FROM n8n_mcp_migrations WHERE migration_id > 1"
+        `DROP TABLE n8n_mcp_limits, n8n_mcp_documents; DELETE FROM n8n_mcp_migrations WHERE migration_id > 1; ${formerTable}`
       )
-      assert.include(yield* doctor, "tables of version 3")
+      assert.include(yield* doctor, "tables of version 4")
       assert.strictEqual((yield* postgres.sql("SELECT count(*) FROM n8n_mcp_limits")).trim(), "0")
-      yield* postgres.sql("INSERT INTO n8n_mcp_migrations (migration_id, name) VALUES (4, 'later')")
+      yield* postgres.sql("INSERT INTO n8n_mcp_migrations (migration_id, name) VALUES (5, 'later')")
       const told = yield* doctor
-      assert.include(told, "tables of version 4; this server creates version 3")
+      assert.include(told, "tables of version 5; this server creates version 4")
       assert.include(told, "update this one too")
     }).pipe(Effect.provide(platform)))
 })

@@ -8,10 +8,12 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import { gzipSync } from "node:zlib"
 import * as Postgres from "../../../src/app/Postgres.ts"
 import { Author } from "../../../src/base/CallContext.ts"
 import { Database } from "../../../src/base/Database.ts"
 import * as Documents from "../../../src/base/Documents.ts"
+import { sha256 } from "../../../src/base/Hash.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as blocks from "../../../src/executions/blocks.ts"
@@ -20,10 +22,10 @@ import * as TestRuns from "../../../src/executions/TestRuns.ts"
 import * as Sealing from "../../../src/mcp/eras/Sealing.ts"
 import * as SqlRateLimits from "../../../src/mcp/http/SqlRateLimits.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
-import * as SqlSnapshots from "../../../src/workflows/store/SqlSnapshots.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import * as HttpN8n from "../../support/HttpN8n.ts"
 import { bundle, installed, remove, start } from "../../support/Process.ts"
+import { formerTable } from "./former.ts"
 import * as RealPostgres from "./Postgres.ts"
 import { type Server, serving } from "./servers.ts"
 
@@ -37,10 +39,10 @@ const replica = ({ url }: RealPostgres.Postgres) =>
   Effect.gen(function*() {
     const database = yield* Layer.build(Layer.fresh(Postgres.layer(Redacted.make(url))))
     const context = yield* Layer.build(
-      Layer.merge(
-        Layer.provideMerge(Layer.merge(RetryLog.layer, TestRuns.layer), Documents.layerDatabase),
-        SqlSnapshots.layer
-      ).pipe(Layer.provideMerge(Layer.succeedContext(database)))
+      Layer.mergeAll(RetryLog.layer, TestRuns.layer, Snapshots.layer()).pipe(
+        Layer.provideMerge(Documents.layerDatabase),
+        Layer.provideMerge(Layer.succeedContext(database))
+      )
     )
     return {
       run: Context.get(database, Database).run,
@@ -141,8 +143,35 @@ describe("processes that share a database", () => {
       yield* postgres.stop
       assert.isTrue(Result.isSuccess(yield* consume("alice", 0)))
       yield* postgres.start
-      assert.notInclude(yield* postgres.sql("SELECT * FROM n8n_mcp_snapshots LIMIT 1"), "a-fingerprint")
+      assert.notInclude(yield* postgres.sql("SELECT * FROM n8n_mcp_documents"), "a-fingerprint")
     }).pipe(Effect.provide(platform)))
+})
+
+describe("snapshots of an older version of the tables", () => {
+  it.live("are found after its migration", () =>
+    Effect.gen(function*() {
+      const postgres = yield* RealPostgres.make
+      yield* postgres.start
+      const { run } = yield* replica(postgres)
+      yield* run((sql) => sql`SELECT 1`)
+      const snapshot = {
+        version: "snapshot-20261121T224512123Z-ab12cd",
+        createdAt: "2026-11-21T22:45:12.123Z",
+        operation: "update_workflow",
+        name: "Ä $1"
+      }
+      const workflow = { id: "w'1", name: "Ä $1", nodes: [] }
+      const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+      const values = [sha256(instance.key), workflow.id, snapshot.version, JSON.stringify(snapshot)].map(literal)
+      yield* postgres.sql(
+        `DELETE FROM n8n_mcp_migrations WHERE migration_id > 3; ${formerTable}; INSERT INTO n8n_mcp_snapshots VALUES (${
+          values.join(", ")
+        }, decode('${gzipSync(JSON.stringify(workflow)).toString("hex")}', 'hex'))`
+      )
+      const { snapshots } = yield* replica(postgres)
+      assert.deepStrictEqual(yield* snapshots.list(instance, workflow.id), [snapshot])
+      assert.deepStrictEqual(yield* snapshots.read(instance, workflow.id, snapshot.version), { snapshot, workflow })
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 })
 
 const firstId = ({ execute }: Server) =>

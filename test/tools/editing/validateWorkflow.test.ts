@@ -7,6 +7,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Envelope from "../../../src/answer/Envelope.ts"
 import * as Locale from "../../../src/answer/Locale.ts"
 import * as Minimize from "../../../src/answer/Minimize.ts"
+import * as Documents from "../../../src/base/Documents.ts"
 import * as NodeCatalogue from "../../../src/catalogue/NodeCatalogue.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
@@ -45,7 +46,7 @@ const withFiles = Layer.unwrap(
 const offline = Layer.mergeAll(
   NodeCatalogue.layer(),
   withFiles,
-  Layer.provideMerge(Versions.layer, Snapshots.layerMemory)
+  Layer.provideMerge(Versions.layer, Layer.provide(Snapshots.layer(), Documents.layerMemory))
 ).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
 
 const validate = validateWorkflow.call

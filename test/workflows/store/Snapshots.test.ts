@@ -10,8 +10,11 @@ import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { homedir } from "node:os"
 import * as Hints from "../../../src/answer/Hints.ts"
+import * as Documents from "../../../src/base/Documents.ts"
 import * as Errors from "../../../src/base/Errors.ts"
+import { sha256 } from "../../../src/base/Hash.ts"
 import type { Instance } from "../../../src/n8n/N8nClient.ts"
+import * as FormerSnapshots from "../../../src/workflows/store/FormerSnapshots.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
 
 const here: Instance = {
@@ -46,11 +49,12 @@ const files = (folder: string) =>
     (entries) => entries.flatMap(({ name, type }) => type === "File" ? [`${folder}/${name}`] : [])
   )
 
-const inMemory = { kind: "memory", layer: Snapshots.layerMemory }
-const onDisk = {
-  kind: "disk",
-  layer: Layer.unwrap(Effect.map(newFolder, (folder) => Snapshots.layer({ folder }))).pipe(Layer.provide(platform))
-}
+/** Snapshots in a folder, as the server stores them. */
+const stored = (folder: string) =>
+  Layer.provide(Snapshots.layer(FormerSnapshots.adopt(folder)), Documents.layerFolder(folder))
+
+const inMemory = { kind: "memory", layer: Layer.provide(Snapshots.layer(), Documents.layerMemory) }
+const onDisk = { kind: "disk", layer: Layer.provide(Layer.unwrap(Effect.map(newFolder, stored)), platform) }
 
 describe.each([inMemory, onDisk])("snapshots ($kind)", ({ layer }) => {
   const test = (name: string, run: (snapshots: Snapshots.Service) => Effect.Effect<void, unknown>) =>
@@ -195,7 +199,7 @@ describe("snapshots on disk", () => {
     const folder = yield* newFolder
     return { folder, snapshots: yield* serviceOver(folder) }
   })
-  const serviceOver = (folder: string) => Effect.provide(Snapshots.Snapshots, Snapshots.layer({ folder }))
+  const serviceOver = (folder: string) => Effect.provide(Snapshots.Snapshots, stored(folder))
 
   const test = (
     name: string,
@@ -213,10 +217,9 @@ describe("snapshots on disk", () => {
         "Directory 700",
         "File 600"
       ])
-      const [instance = "", id = "", file] = entries.at(-1)?.name.split("/") ?? []
-      assert.match(instance, /^n8n_example_com_8443-[\da-f]{16}$/)
-      assert.match(id, /^_a-[\da-f]{16}$/)
-      assert.strictEqual(file, `${version}.json`)
+      const [collection, owner = "", file] = entries.at(-1)?.name.split("/") ?? []
+      assert.deepStrictEqual([collection, file], ["snapshots", version])
+      assert.match(owner, /^[\da-f]{16}$/)
     }))
 
   test("close a folder that was open to others", () =>
@@ -268,52 +271,70 @@ describe("snapshots on disk", () => {
       const { folder, snapshots } = yield* opened
       const intact = yield* snapshots.save(here, workflow("w"), "0")
       const [file = ""] = yield* files(folder)
-      const text = yield* fs.readFileString(file)
+      const body = yield* fs.readFile(file)
+      const other = yield* snapshots.save(here, workflow("v"), "0")
+      const foreign = (yield* files(folder)).find((each) => each.endsWith(other.version)) ?? ""
       const own = file.slice(0, file.lastIndexOf("/"))
       const version = (index: number) => `snapshot-20261121T00000000${index}Z-abcdef`
+      const named = (bytes: Uint8Array, name: string, index: number) =>
+        Buffer.from(Buffer.from(bytes).toString("latin1").replace(name, version(index)), "latin1")
       const contents = [
-        "",
-        text.slice(0, -20),
-        text,
-        text.replaceAll(intact.version, version(3)).replace("\"id\":\"w\"", "\"id\":\"v\""),
-        "{\"name\":\"package\"}",
-        "null"
+        Buffer.from(""),
+        named(body.subarray(0, -20), intact.version, 1),
+        body,
+        named(yield* fs.readFile(foreign), other.version, 3),
+        Buffer.from("{\"name\":\"package\"}"),
+        Buffer.from("null\n")
       ]
-      for (const [index, content] of contents.entries()) {
-        yield* fs.writeFileString(`${own}/${version(index)}.json`, content)
-      }
-      yield* fs.makeDirectory(`${own}/${version(8)}.json`)
-      yield* fs.writeFileString(`${own}/notes.json`, text)
-      yield* fs.writeFileString(`${own}/snapshot-20261399T000000000Z-abcdef.json`, text)
-      assert.deepStrictEqual(yield* snapshots.list(here, "w"), [intact])
+      for (const [index, content] of contents.entries()) yield* fs.writeFile(`${own}/${version(index)}`, content)
+      yield* fs.makeDirectory(`${own}/${version(8)}`)
+      yield* fs.writeFile(`${own}/notes`, body)
+      yield* fs.writeFile(`${own}/snapshot-20261399T000000000Z-abcdef`, body)
+      // Of a listing, only the description is read.
+      assert.deepStrictEqual(
+        (yield* snapshots.list(here, "w")).map((each) => each.version).toSorted(),
+        [intact.version, version(1), version(3)].toSorted()
+      )
       for (const index of [...contents.keys(), 8]) {
         const error = yield* Effect.flip(snapshots.read(here, "w", version(index)))
         assert.strictEqual(error._tag, "ValidationError")
         assert.match(
           error.message,
-          new RegExp(`^Snapshot '${version(index)}' (is damaged|cannot be read in .* .EISDIR.)$`)
+          new RegExp(`^Snapshot '${version(index)}' (is damaged|cannot be read: '.*' cannot be used .EISDIR.)$`)
         )
         assert.isTrue(Errors.isServerFault(error))
       }
       // Nor do they stand in the way of the next.
       const next = yield* snapshots.save(here, workflow("w"), "1")
-      assert.deepStrictEqual(yield* snapshots.list(here, "w"), [next, intact])
+      assert.include((yield* snapshots.list(here, "w")).map((each) => each.version), next.version)
     }))
 
-  test("that were never finished are not listed, and go in time", () =>
+  test("of earlier releases are found, and what is damaged among them remains where it is", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const { folder, snapshots } = yield* opened
-      const first = yield* snapshots.save(here, workflow("w"), "0")
-      const [file = ""] = yield* files(folder)
-      const left = file.replace(".json", ".tmp").replace(/\w\.tmp$/, "_.tmp")
-      const real = file.replace(".json", ".tmp")
-      yield* fs.writeFileString(left, "{")
-      yield* fs.writeFileString(real, "{")
-      assert.deepStrictEqual(yield* snapshots.list(here, "w"), [first])
-      for (let index = 0; index < Snapshots.maxSnapshots; index++) yield* snapshots.save(here, workflow("w"), "1")
-      assert.strictEqual((yield* files(folder)).filter((name) => name === real).length, 0)
-      assert.strictEqual((yield* snapshots.list(here, "w")).length, Snapshots.maxSnapshots)
+      const former = `${folder}/n8n_example_com_8443-${sha256(here.key).slice(0, 16)}/w-${sha256("w").slice(0, 16)}`
+      yield* fs.makeDirectory(former, { recursive: true })
+      const snapshot = (second: number) => ({
+        version: `snapshot-20261121T00000${second}000Z-abcdef`,
+        createdAt: `2026-11-21T00:00:0${second}.000Z`,
+        operation: "update_workflow",
+        name: "Orders"
+      })
+      const file = (second: number) => `${former}/${snapshot(second).version}.json`
+      for (const second of [1, 2]) {
+        const text = JSON.stringify({ snapshot: snapshot(second), workflow: workflow("w", { second }) })
+        yield* fs.writeFileString(file(second), text)
+      }
+      yield* fs.writeFileString(file(3), "{")
+      assert.deepStrictEqual(yield* snapshots.list(here, "w"), [snapshot(2), snapshot(1)])
+      assert.deepStrictEqual(yield* snapshots.read(here, "w", snapshot(1).version), {
+        snapshot: snapshot(1),
+        workflow: workflow("w", { second: 1 })
+      })
+      assert.deepStrictEqual((yield* files(folder)).filter((each) => each.startsWith(former)), [file(3)])
+      const saved = yield* snapshots.save(here, workflow("w"), "later")
+      assert.strictEqual((yield* snapshots.list(here, "w"))[0]?.version, saved.version)
     }))
 
   test("fail if the folder is not writable, and name the option to set", () =>
@@ -325,11 +346,17 @@ describe("snapshots on disk", () => {
       const snapshots = yield* serviceOver(folder)
       const error = yield* Effect.flip(snapshots.save(here, workflow("w"), "0"))
       assert.strictEqual(error._tag, "ValidationError")
-      assert.strictEqual(error.message, `No snapshot of Workflow 'w' could be stored in '${folder}' (ENOTDIR)`)
-      assert.include(Hints.text(error.hint), "XDG_STATE_HOME")
+      assert.strictEqual(
+        error.message,
+        `No snapshot of Workflow 'w' could be stored, so nothing was written: '${folder}' cannot be used (ENOTDIR)`
+      )
+      assert.include(Hints.text(error.hint), "N8N_MCP_STATE")
       assert.isTrue(Errors.isServerFault(error))
       const unlisted = yield* Effect.flip(snapshots.list(here, "w"))
-      assert.strictEqual(unlisted.message, `The snapshots of Workflow 'w' cannot be read in '${folder}' (ENOTDIR)`)
+      assert.strictEqual(
+        unlisted.message,
+        `The snapshots of Workflow 'w' cannot be read: '${folder}' cannot be used (ENOTDIR)`
+      )
     }))
 
   test("that fail on the way leave nothing behind", () =>
@@ -338,11 +365,11 @@ describe("snapshots on disk", () => {
       const full = PlatformError.systemError({
         _tag: "Unknown",
         module: "FileSystem",
-        method: "rename",
+        method: "link",
         cause: { code: "ENOSPC" }
       })
       const snapshots = yield* serviceOver(folder).pipe(
-        Effect.updateService(FileSystem.FileSystem, (fs) => ({ ...fs, rename: () => Effect.fail(full) }))
+        Effect.updateService(FileSystem.FileSystem, (fs) => ({ ...fs, link: () => Effect.fail(full) }))
       )
       const error = yield* Effect.flip(snapshots.save(here, workflow("w"), "0"))
       assert.match(error.message, /\(ENOSPC\)$/)
@@ -355,8 +382,12 @@ describe("snapshots on disk", () => {
       const circular: { readonly id: string; secret: unknown } = { id: "w", secret: "hunter2" }
       circular.secret = circular
       const error = yield* Effect.flip(snapshots.save(here, { ...circular, password: "hunter2" }, "0"))
-      assert.strictEqual(error.message, `No snapshot of Workflow 'w' could be stored in '${folder}' (not JSON)`)
-      assert.deepStrictEqual(yield* files(folder), [])
+      assert.strictEqual(
+        error.message,
+        "No snapshot of Workflow 'w' could be stored, so nothing was written: it is not JSON"
+      )
+      const fs = yield* FileSystem.FileSystem
+      assert.isFalse(yield* fs.exists(folder))
     }))
 })
 
