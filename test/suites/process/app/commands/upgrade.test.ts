@@ -42,7 +42,7 @@ describe("upgrade", () => {
       assert.deepStrictEqual(yield* chosen("--name", "請求"), ["w2"])
       assert.deepStrictEqual(yield* chosen("--id", "w2"), ["w2"])
       const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
-        [["--n8n", "--id", "w2", "--id", "nowhere"], "Workflow 'nowhere' does not exist"],
+        [["--n8n", "--id", "w2", "--id", "nowhere"], "Workflow 'nowhere' not found"],
         [["--n8n", "--id", "w3"], "Workflow 'w3' is archived"],
         [["--n8n", "--tag", "none"], "No workflows found"],
         [["--tag", "shop"], "add --n8n"]

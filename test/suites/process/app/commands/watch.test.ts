@@ -68,7 +68,7 @@ describe("watch", () => {
         yield* api.addExecution(failed("before the first look"))
         const first = yield* look()
         assert.deepInclude(first, { code: 0, stdout: "" })
-        assert.match(first.stderr, /^This was the first look.*\n$/)
+        assert.match(first.stderr, /^The first look only learns.*\n$/)
         yield* api.addExecution(failed("card 17 declined"))
         yield* nextSecond
         const second = yield* look()
