@@ -67,9 +67,15 @@ const scopes = (() => {
   ].join("\n")
 })()
 
+const optional = `The sets ${
+  new Intl.ListFormat("en-GB").format(tools.optional.map((set) => `_${set}_`))
+} are off by default: add them with \`--toolsets\`.`
+
 /** What the code says, by page and marker. */
 const generated: ReadonlyArray<readonly [page: string, marker: string, content: string]> = [
   ["README.md", "tools", names],
+  ["README.md", "optional", optional],
+  [`${docs}/tools.md`, "optional", optional],
   ["README.md", "scopes", scopes],
   [`${docs}/tools.md`, "tools", table],
   [`${docs}/options.md`, "options", options],

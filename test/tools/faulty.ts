@@ -6,7 +6,7 @@ import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import type * as Tool from "../../src/answer/Tool.ts"
-import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import * as TestMark from "../../src/n8n/model/TestMark.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { succeededExecution } from "../../src/testing/runs.ts"
@@ -15,7 +15,7 @@ import { hurried, timed, until } from "../support/clock.ts"
 import * as faults from "../support/faults.ts"
 import { inWorld, type Needs } from "../support/world.ts"
 import { calls, seed as seeded, workflow, writeFiles } from "./calls.ts"
-import { filesIn } from "./files.ts"
+import { filesIn, snapshotsIn } from "./files.ts"
 
 const id = String(calls["get_workflow"]?.["id"])
 
@@ -161,7 +161,7 @@ const outcome = (scenario: Scenario, version: "1" | "2", wrong: faults.Faults) =
       now: known(yield* api.workflows),
       filesBefore,
       files: yield* filesIn(folder),
-      kept: yield* filesIn(state),
+      kept: yield* snapshotsIn(state),
       ran,
       copies: scenario.tool === tools.testWorkflow ? yield* copiesOf(api) : undefined
     }
@@ -236,8 +236,8 @@ export const run = (seed: number) =>
     for (const key of new Set([...got.before.keys(), ...after.now.keys(), ...got.now.keys()])) {
       const [was, should, is] = [got.before.get(key), after.now.get(key), got.now.get(key)]
       const tell = () => `${story()}\n${key}: ${JSON.stringify({ was, should, is }, null, 1).slice(0, 3_000)}`
-      // A batch that ended early says what is not done, and continues.
-      if (data?.["notDone"] !== undefined) {
+      // A batch that ended early says what is not done, and a push what failed.
+      if (data?.["notDone"] !== undefined || obj(data?.["counts"])?.["failed"] !== undefined) {
         assert.isTrue([was, should].some((state) => isEqual(state, is)), tell())
         continue
       }
@@ -277,10 +277,9 @@ export const run = (seed: number) =>
     // What was overwritten or deleted is kept.
     for (const [key, was] of got.before) {
       if (isEqual(was.content, got.now.get(key)?.content)) continue
-      const states = [...got.kept.values()].flatMap((text) => {
-        const kept = obj(obj(JSON.parse(text))?.["workflow"])
-        return str(kept?.["id"]) === key ? [stateOf(kept as unknown as N8nApi.Workflow)] : []
-      })
+      const states = got.kept.flatMap(({ workflow }) =>
+        workflow["id"] === key ? [stateOf(workflow as unknown as N8nApi.Workflow)] : []
+      )
       assert.isTrue(states.some(({ content }) => isEqual(content, was.content)), story())
     }
     // Files are whole: as they were, or as they should be.

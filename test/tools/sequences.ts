@@ -10,7 +10,7 @@ import * as faults from "../support/faults.ts"
 import { random as seeded } from "../support/random.ts"
 import { node } from "../support/workflows.ts"
 import { inWorld, type Needs } from "../support/world.ts"
-import { filesIn } from "./files.ts"
+import { filesIn, snapshotsIn } from "./files.ts"
 
 /** Name, type, and what is set: nodes stand one after another. */
 type Chain = ReadonlyArray<readonly [name: string, type: string, value: unknown]>
@@ -331,10 +331,9 @@ export const playIn = (
       }
 
       // Of what is kept: the state before this step, whole
-      for (const text of (yield* filesIn(state)).values()) {
-        const { snapshot, workflow } = obj(JSON.parse(text)) ?? {}
-        const name = str(obj(snapshot)?.["version"])
-        const id = str(obj(workflow)?.["id"])
+      for (const { snapshot, workflow } of yield* snapshotsIn(state)) {
+        const name = str(snapshot["version"])
+        const id = str(workflow["id"])
         if (name === undefined || id === undefined || kept.has(name)) continue
         const before = model.workflows.get(id)
         // A file's, which workflow_edit keeps too.

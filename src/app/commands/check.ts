@@ -21,7 +21,7 @@ import * as Writer from "../report/Writer.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { placeOf } from "./root.ts"
-import { row } from "./row.ts"
+import { onN8n, row } from "./row.ts"
 
 type Key = ReadonlyArray<string>
 
@@ -165,7 +165,7 @@ export const audit = row({
     ...baselineFlags
   },
   form: "findings",
-  services: (_, options) => ToolContext.layer(options),
+  services: onN8n,
   run: Effect.fnUntraced(function*({ workflow: text, ...flags }) {
     const separate = yield* openBaseline(flags)
     const workflow = text === undefined ? undefined : yield* Reference.idOf(text)

@@ -19,7 +19,7 @@ import * as Options from "../config/Options.ts"
 import * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
 import * as flags from "./flags.ts"
-import { checkWrites } from "./root.ts"
+import { checkWrites, isConfirmed } from "./root.ts"
 import { onN8n, row } from "./row.ts"
 
 const select = (message: string, choices: ReadonlyArray<unknown>) =>
@@ -191,9 +191,6 @@ const usersOf = (id: string) =>
       (workflow) => References.credentials([workflow]).some((used) => used.id === id)
     ))
   )
-
-const isConfirmed = (message: string) =>
-  Effect.orElseSucceed(Prompt.run(Prompt.Confirm({ message, initial: false })), () => false)
 
 const remove = row({
   name: "delete",

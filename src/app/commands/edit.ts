@@ -1,6 +1,5 @@
 /** `edit`: changes many workflows after showing what would change, and undoes a batch. */
 import * as Argument from "effect/cli/Argument"
-import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
@@ -12,10 +11,9 @@ import * as Options from "../config/Options.ts"
 import * as BatchReport from "../report/BatchReport.ts"
 import * as Writer from "../report/Writer.ts"
 import * as Terminal from "../Terminal.ts"
-import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, name } from "./root.ts"
-import { row } from "./row.ts"
+import { checkWrites, isConfirmed, name } from "./root.ts"
+import { onN8n, row } from "./row.ts"
 import { jsonIn } from "./tools.ts"
 
 const decodeOperations = Schema.decodeUnknownEffect(Schema.Array(Operation))
@@ -43,11 +41,6 @@ export const selected = Effect.fnUntraced(function*({ ids, named, tags }: {
   })
 })
 
-const isConfirmed = Effect.orElseSucceed(
-  Prompt.run(Prompt.Confirm({ message: "Apply?", initial: false })),
-  () => false
-)
-
 const apply = Effect.fnUntraced(function*(plan: string, dryRun: boolean) {
   const outcome = yield* tools.bulkEdit.call({ plan, dryRun, confirm: true, raw: true })
   const next = outcome.notDone === undefined
@@ -74,7 +67,7 @@ export const edit = row({
     dryRun: flags.dryRun
   },
   form: "findings",
-  services: (_, options) => ToolContext.layer(options),
+  services: onN8n,
   run: Effect.fnUntraced(function*(
     { draft, dryRun, plan, published, restore, uses, without, yes, ...scope },
     _,
@@ -110,6 +103,6 @@ export const edit = row({
     const judgment = BatchReport.plan(yield* Plans.read(id), planned)
     if (dryRun || !yes && !asks) return { ...judgment, summary: () => `Apply: ${name} edit --plan ${id}` }
     if (isText) yield* Effect.forEach(Writer.text(judgment, screen), Terminal.say)
-    return yes || (yield* isConfirmed) ? yield* apply(id, dryRun) : { ...judgment, text: () => [] }
+    return yes || (yield* isConfirmed("Apply?")) ? yield* apply(id, dryRun) : { ...judgment, text: () => [] }
   })
 })

@@ -1,5 +1,6 @@
 /** Root command, whose options all commands share, and parts of commands. */
 import * as Command from "effect/cli/Command"
+import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { dirname, relative, resolve } from "node:path"
@@ -43,6 +44,10 @@ export const checkWrites = (deed: string, otherwise = "") =>
         `${deed}, but this n8n is read-only: remove --read-only, or choose another profile${otherwise}`
       )
       : Effect.void)
+
+/** Whether a person agrees; one who leaves the question does not. */
+export const isConfirmed = (message: string) =>
+  Effect.orElseSucceed(Prompt.run(Prompt.Confirm({ message, initial: false })), () => false)
 
 /** Program with the options that choose the same n8n again, for commands that a report suggests. */
 export const programFor = ({ demo, profile }: Options.Options) =>

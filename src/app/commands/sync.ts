@@ -9,7 +9,7 @@ import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Options from "../config/Options.ts"
 import * as Git from "../Git.ts"
-import * as Layout from "../report/Layout.ts"
+import type * as Layout from "../report/Layout.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
@@ -60,7 +60,7 @@ const inFolder = (makes: boolean) =>
 /** Prints each workflow when it is done; `late` are the warnings that were not known then. */
 export const steps = <A extends Sync.Outcome | Sync.Promotion>(
   { isJson, screen }: Form,
-  lineOf: (outcome: A) => string
+  lineOf: (outcome: A, screen: Layout.Screen) => string
 ) => {
   const shown = new Set<string>()
   const placeOf = (outcome: Sync.Outcome | Sync.Promotion) => "file" in outcome && outcome.file || outcome.name
@@ -74,7 +74,7 @@ export const steps = <A extends Sync.Outcome | Sync.Promotion>(
       if (isJson) return
       // A terminal shows them below their workflow; elsewhere they are for stderr, which names it.
       const { warnings: _, ...bare } = outcome
-      yield* Terminal.say(Layout.marked(lineOf(Terminal.isPiped() ? bare as A : outcome), screen.isColoured))
+      yield* Terminal.say(lineOf(Terminal.isPiped() ? bare as A : outcome, screen))
       if (Terminal.isPiped()) yield* Effect.forEach(warnings, Terminal.warn, { discard: true })
     }),
     late: (entries: ReadonlyArray<A>) => entries.flatMap(lines)
@@ -125,7 +125,10 @@ export const pull = row({
   form: "lines",
   services: inFolder(true),
   run: Effect.fnUntraced(function*({ deletes, dryRun, resolve, secrets, splitsCode, ...scope }, _, form) {
-    const { late, onStep } = steps<Sync.Outcome>(form, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
+    const { late, onStep } = steps<Sync.Outcome>(
+      form,
+      (outcome, screen) => SyncReport.outcomeLine(outcome, { ...screen, isDryRun: dryRun })
+    )
     const pulling = { ...optionsOf(scope), deletes, dryRun, resolve, secrets, splitsCode, onStep }
     const result = yield* Sync.pull(".", pulling)
     return SyncReport.sync(result, {
@@ -175,7 +178,10 @@ export const push = row({
   run: Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, publishes, ...scope }, _, form) {
     const among = yield* amongChanged(folder, fromGit)
     if (!dryRun) yield* checkWrites("push writes to n8n", ", or add --dry-run")
-    const { late, onStep } = steps<Sync.Outcome>(form, (outcome) => SyncReport.outcomeLine(outcome, dryRun))
+    const { late, onStep } = steps<Sync.Outcome>(
+      form,
+      (outcome, screen) => SyncReport.outcomeLine(outcome, { ...screen, isDryRun: dryRun })
+    )
     const result = yield* Sync.push(".", { ...optionsOf(scope), ...among, deletes, dryRun, publishes, onStep })
     const { entries, hasConflicts } = result
     const both = entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])

@@ -100,18 +100,6 @@ const widthsOf = <A>(
 export const paint = (text: string, colour: number | undefined, isColoured: boolean): string =>
   !isColoured || colour === undefined || text === "" ? text : `\u001b[${colour}m${text}\u001b[0m`
 
-/** States and severities at the beginning of a line, and before them a count. */
-const marks =
-  /^(\[\d+\/\d+\] )?((failed|invalid|both|conflict|blocked|high)|(gone|changed|refused|held|medium)|created|updated|new)(?= )/
-
-/** Paints the first word of a line red, yellow or green, if it is a state. */
-export const marked = (line: string, isColoured: boolean): string =>
-  line.replace(
-    marks,
-    (_, count = "", word: string, bad?: string, doubtful?: string) =>
-      count + paint(word, bad !== undefined ? 31 : doubtful !== undefined ? 33 : 32, isColoured)
-  )
-
 /** Word of a command line, in quotes if a shell would change it. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

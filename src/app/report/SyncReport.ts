@@ -27,42 +27,67 @@ const label = ({ file, id, name }: Sync.Entry) => {
   return `${Visible.label(file, 200)}${isNamed ? "" : `  ${shown}`}`
 }
 
+type Result = Partial<Omit<Sync.Outcome, "status">> & { readonly status: string; readonly blocked?: boolean }
+
+/** Word for what became of a workflow. */
+const wordOf = ({ action, blocked, error, held = [], refused, status }: Result) =>
+  error !== undefined
+    ? "failed"
+    : refused === true
+    ? "refused"
+    : blocked === true
+    ? "blocked"
+    : action ?? (held.length > 0 ? "held" : status)
+
+/** Numbers of workflows by their words. */
+const tally = (entries: ReadonlyArray<Result>, none: string) =>
+  Rows.tally(
+    entries,
+    (entry) =>
+      `${
+        entry.notPublished === true ? entry.action ?? "updated" : wordOf(entry).replace("both", "changed on both sides")
+      }${entry.notPublished === true ? " but not published" : ""}`
+  ) || none
+
+/** Red for what a person has to see to, yellow for what differs, green for what is done. */
+const colourOf = (word: string) =>
+  /^(failed|invalid|both|conflict|blocked)/.test(word)
+    ? 31
+    : /^(gone|changed|refused|held)/.test(word)
+    ? 33
+    : /^(created|updated|new)/.test(word)
+    ? 32
+    : undefined
+
 const width = 15
 
-export const entryLine = (entry: Sync.Outcome): string =>
-  `${entry.status.padEnd(width)}${label(entry)}${
-    entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
-  }`
+const below = (text: string) => `${" ".repeat(width)}${Visible.label(text, 400)}`
 
-interface Result
-  extends Pick<Sync.Outcome, "action" | "changed" | "error" | "held" | "published" | "refused" | "warnings">
-{
-  readonly status: string
+/** Form of the lines: `isDryRun` says that nothing was written. */
+interface Lines {
+  readonly isDryRun?: boolean
+  readonly isColoured: boolean
 }
 
-const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: ReadonlyArray<string> = []): string => {
-  const { action, changed, error, held = [], published, refused, status, warnings } = result
-  if (error !== undefined) return `${"failed".padEnd(width)}${label}: ${explain(error)}`
-  const what = refused === true
-    ? "refused"
-    : action === undefined
-    ? held.length > 0 ? "held" : status
-    : isDryRun
-    ? `${action} (dry)`
-    : action
-  const notes = [
+const line = (label: string, result: Result, { isColoured, isDryRun = false }: Lines): string => {
+  const { action, changed, detail, error, held = [], published, warnings = [] } = result
+  const word = wordOf(result)
+  const shown = isDryRun && word === action ? `${word} (dry)` : word
+  const notes = error !== undefined ? [explain(error)] : [
+    ...(detail === undefined ? [] : [detail]),
     ...(published === true
       ? ["published"]
       : published === false
       ? ["a draft: the published version is unchanged"]
       : []),
-    ...remarks,
     ...(changed === undefined || changed === "nothing" ? [] : [Redact.redactText(changed)])
   ]
+  const more = error === undefined ? [...held.map((each) => `waits for --publish: ${each}`), ...warnings] : []
   return [
-    `${what.padEnd(width)}${label}${notes.length === 0 ? "" : `: ${Visible.label(notes.join("; "), 400)}`}`,
-    ...held.map((line) => `${" ".repeat(width)}${Visible.label(`waits for --publish: ${line}`, 400)}`),
-    ...(warnings ?? []).map((warning) => `${" ".repeat(width)}${Visible.label(warning, 400)}`)
+    `${Layout.paint(shown, colourOf(word), isColoured)}${" ".repeat(Math.max(1, width - shown.length))}${label}${
+      notes.length === 0 ? "" : `: ${Visible.label(notes.join("; "), error === undefined ? 400 : 1_000)}`
+    }`,
+    ...more.map(below)
   ].join("\n")
 }
 
@@ -73,8 +98,7 @@ const forPrograms = <A extends Pick<Result, "changed" | "error">>({ changed, err
     error: error === undefined ? undefined : { ...Errors.report(error), hint: Hints.text(error.hint) }
   })
 
-export const outcomeLine = (outcome: Sync.Outcome, isDryRun = false): string =>
-  resultLine(label(outcome), outcome, isDryRun)
+export const outcomeLine = (outcome: Sync.Outcome, lines: Lines): string => line(label(outcome), outcome, lines)
 
 const order: ReadonlyArray<Sync.Status> = [
   "same",
@@ -88,83 +112,59 @@ const order: ReadonlyArray<Sync.Status> = [
   "invalid"
 ]
 
-const words = (entry: Sync.Outcome) =>
-  entry.error === undefined
-    ? entry.refused === true
-      ? "refused"
-      : entry.notPublished === true
-      ? `${entry.action ?? "updated"} but not published`
-      : entry.action === undefined && entry.held !== undefined
-      ? "held"
-      : entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
-    : "failed"
-
 const dry = (isDryRun: boolean) => isDryRun ? "Nothing was written; without --dry-run: " : ""
 
 const rest = (remaining: number | undefined) => remaining === undefined ? "" : `; ${remaining} left: run it again`
-
-const summary = ({ entries, remaining }: Sync.Report<Sync.Outcome>, isDryRun = false): string =>
-  dry(isDryRun) +
-  (Rows.tally(entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)), words) ||
-    "No workflows on either side") +
-  rest(remaining)
 
 const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome> | Sync.PromotionReport) => ({
   ...rest,
   entries: entries.map(forPrograms)
 })
 
-export const promotionLine = (promotion: Sync.Promotion, isDryRun = false): string => {
+export const promotionLine = (promotion: Sync.Promotion, lines: Lines): string => {
   const { id, name, status, target } = promotion
   const route = `${Visible.label(name, 80)}  (${Visible.label(id)}${
     target === undefined ? "" : ` → ${Visible.label(target)}`
   })`
-  return resultLine(route, promotion, isDryRun, status === "conflict" ? ["changed there since the last promotion"] : [])
+  const detail = status === "conflict" ? { detail: "changed there since the last promotion" } : {}
+  return line(route, { ...promotion, ...detail }, lines)
 }
 
-const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string =>
-  `${"blocked".padEnd(width)}${Visible.label(workflow, 80)}${
-    node === undefined ? "" : `, '${Visible.label(node, 80)}'`
-  }: ${Visible.label(reason, 400)}`
-
-const promotionSummary = ({ entries, obstacles, remaining }: Sync.PromotionReport, isDryRun: boolean): string =>
-  [
-    dry(isDryRun) + (Rows.tally(
-      entries,
-      ({ action, blocked, error, notPublished, status }) =>
-        error !== undefined
-          ? "failed"
-          : blocked === true
-          ? "blocked"
-          : `${action ?? status}${notPublished === true ? " but not published" : ""}`
-    ) || "No workflows to promote") + rest(remaining),
-    ...(obstacles.length === 0 ? [] : [counted(obstacles.length, "obstacle")])
-  ].join("; ")
+const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle, lines: Lines): string =>
+  line(
+    `${Visible.label(workflow, 80)}${node === undefined ? "" : `, '${Visible.label(node, 80)}'`}`,
+    { status: "blocked", detail: reason },
+    lines
+  )
 
 /** Report of lines, whose exit status says whether a person has something to decide. */
 const reportOf = (
   result: Sync.Report<Sync.Outcome> | Sync.PromotionReport,
-  lines: ReadonlyArray<string>,
+  text: Report["text"],
   advice: ReadonlyArray<string>,
   isOpen: boolean
 ): Report => ({
   json: json(result),
-  text: ({ isColoured }) => lines.map((line) => Layout.marked(line, isColoured)),
+  text,
   advice,
   exit: result.hasErrors ? 1 : isOpen ? 2 : 0
 })
 
 /** Report of a promotion whose steps are printed; those of a dry run are not. */
 export const promotion = (result: Sync.PromotionReport, isDryRun: boolean, advice: ReadonlyArray<string>): Report => {
-  const others = result.entries.filter(({ action, status }) =>
-    isDryRun && action !== undefined || status === "conflict"
+  const { entries, obstacles, remaining } = result
+  const others = entries.filter(({ action, status }) => isDryRun && action !== undefined || status === "conflict")
+  const summary = `${dry(isDryRun)}${tally(entries, "No workflows to promote")}${rest(remaining)}`
+  return reportOf(
+    result,
+    ({ isColoured }) => [
+      ...others.map((entry) => promotionLine(entry, { isDryRun, isColoured })),
+      ...obstacles.map((each) => obstacleLine(each, { isColoured })),
+      [summary, ...(obstacles.length === 0 ? [] : [counted(obstacles.length, "obstacle")])].join("; ")
+    ],
+    advice,
+    result.hasConflicts
   )
-  const lines = [
-    ...others.map((entry) => promotionLine(entry, isDryRun)),
-    ...result.obstacles.map(obstacleLine),
-    promotionSummary(result, isDryRun)
-  ]
-  return reportOf(result, lines, advice, result.hasConflicts)
 }
 
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
@@ -186,8 +186,8 @@ const list = (values: ReadonlyArray<string>) =>
   values.length === 0 ? "none" : values.map((value) => Visible.label(value)).join(", ")
 
 /** Difference of one workflow, or its status if only one side has it. */
-export const difference = (entry: Sync.Entry | Sync.Difference): string => {
-  if (!("view" in entry)) return entryLine(entry)
+const difference = (entry: Sync.Entry | Sync.Difference, lines: Lines): string => {
+  if (!("view" in entry)) return outcomeLine(entry, lines)
   const { from, tags, view } = entry
   const whole = (title: string, fields: ReadonlyArray<WorkflowDiff.FieldView> | undefined) =>
     fields === undefined || fields.length === 0 ? [] : [`  ${title}`, ...fields.map(fieldText)]
@@ -201,7 +201,9 @@ export const difference = (entry: Sync.Entry | Sync.Difference): string => {
     ...(tags === undefined ? [] : [`  tags: ${list(tags.before)} → ${list(tags.after)}`]),
     ...(view.moved === 0 ? [] : [`  ${counted(view.moved, "node")} moved`])
   ].join("\n")
-  return `${entryLine(entry)}\n  from ${from === "here" ? "the file to n8n" : "n8n to the file"}\n${Visible.text(text)}`
+  return `${outcomeLine(entry, lines)}\n  from ${from === "here" ? "the file to n8n" : "n8n to the file"}\n${
+    Visible.text(text)
+  }`
 }
 
 type Differences = ReadonlyArray<Sync.Entry | Sync.Difference>
@@ -209,7 +211,7 @@ type Differences = ReadonlyArray<Sync.Entry | Sync.Difference>
 /** Report of differences. */
 export const differences = (all: Differences): Report => ({
   json: all,
-  text: ({ isColoured }) => all.map((each) => Layout.marked(difference(each), isColoured)),
+  text: (screen) => all.map((each) => difference(each, screen)),
   exit: all.some(({ status }) => status === "invalid") ? 1 : all.length > 0 ? 2 : 0
 })
 
@@ -233,9 +235,18 @@ export const sync = (
     (action ?? error ?? held ?? refused) === undefined && status !== "same" &&
     (listsNew || status !== "new there")
   )
+  const summary = dry(isDryRun) + tally(
+    result.entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
+    "No workflows on either side"
+  ) + rest(result.remaining)
   return reportOf(
     result,
-    [...others.map(entryLine), summary(result, isDryRun), ...open.map(difference)],
+    (screen) => [
+      // Their warnings are advice.
+      ...others.map(({ warnings: _, ...entry }) => outcomeLine(entry, screen)),
+      summary,
+      ...open.map((each) => difference(each, screen))
+    ],
     advice,
     isOpen
   )

@@ -25,7 +25,6 @@ const Row = Schema.Struct({
   nodeCount: Schema.optionalKey(Schema.Int),
   /** Places that match `uses`. */
   uses: Schema.optionalKey(Schema.Array(Texts)),
-  /** Number of places, if not all are listed. */
   createdAt: Schema.optionalKey(Schema.String),
   updatedAt: Schema.optionalKey(Schema.String),
   draft: Schema.optionalKey(Schema.Boolean),

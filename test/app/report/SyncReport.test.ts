@@ -23,7 +23,7 @@ const result: Sync.Report<Sync.Outcome> = {
 
 describe("the report of a sync", () => {
   it("names a workflow by its file, with its name only if that says more, and prints what is done as a step", () => {
-    assert.deepStrictEqual(entries.map((entry) => SyncReport.outcomeLine(entry).split("\n")), [
+    assert.deepStrictEqual(entries.map((entry) => SyncReport.outcomeLine(entry, screen).split("\n")), [
       ["updated        send-daily-report.json"],
       ["held           before.json  Renamed", "               waits for --publish: name: \"Before\" → \"Renamed\""],
       ["both           sub/both.json"],
