@@ -6,7 +6,7 @@ import * as Errors from "../base/Errors.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { marker, redactText } from "../base/Redact.ts"
 import { elements, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, postJson, readJson, type Requests, targetOf } from "./requests.ts"
+import { getJson, postJson, type Requests, sendOnly, targetOf } from "./requests.ts"
 
 /** A credential without its values: id, name and type. */
 export class Credential
@@ -14,9 +14,6 @@ export class Credential
 {}
 
 const Credentials = pageOf(Credential)
-
-/** Answer to a deletion, which a login page does not resemble. */
-const Deleted = Schema.Struct({ name: Schema.String, type: Schema.String })
 
 /** Result of a credential test, with the message of n8n or the service, secrets redacted. */
 export class CredentialTest extends Schema.Opaque<CredentialTest>()(
@@ -100,14 +97,11 @@ export const make = (requests: Requests) => {
       ).pipe(Effect.mapError(withoutValues(values)))
     }),
     /** `DELETE /credentials/{id}`; workflows keep their reference to it. */
-    deleteCredential: Effect.fn("N8nClient.deleteCredential")((id: string) => {
-      const target = credentialTarget("delete credential", id)
-      return requests.serializeWrite(requests.send(
-        { method: "DELETE", path: path(id) },
-        target,
-        (response) => response.status === 404 ? Effect.void : readJson(response, Deleted, target)
-      )).pipe(Effect.asVoid)
-    }),
+    deleteCredential: Effect.fn("N8nClient.deleteCredential")((id: string) =>
+      requests.serializeWrite(
+        sendOnly(requests, { method: "DELETE", path: path(id) }, credentialTarget("delete credential", id))
+      )
+    ),
     /** `POST /credentials/{id}/test` (2.x): n8n calls the service; `Error` also for a type without a test. */
     testCredential: Effect.fn("N8nClient.testCredential")((id: string) =>
       Effect.map(
