@@ -9,11 +9,12 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major > needed[0] || major === needed[0] && minor >= needed[1]) {
   void import("./app/Run.ts")
 } else {
+  const script = process.argv[1] || ""
   process.stderr.write(
     `effect-n8n-mcp needs Node ${
       needed.join(".")
     } or later, but this is Node ${process.versions.node} at ${process.execPath}. ` +
-      "Install one with npm install --global node@24, or put npx -y -p node@24 before the command.\n"
+      `Run it with npx -y -p node@24 node ${/\s/.test(script) ? `"${script}"` : script}, or install Node 24.\n`
   )
   process.exitCode = 1
 }

@@ -48,7 +48,11 @@ const filesRoot = {
 }
 
 const outranked = (missing: ReadonlyArray<string>, { file, set }: { readonly set: string; readonly file: string }) =>
-  `${set} is set, so '${file}' is not read: unset it, name a profile of that file with --profile, or set ${
+  `${
+    set.startsWith("--")
+      ? `${set} names an n8n, so '${file}' is not read: leave it out`
+      : `${set} is set, so '${file}' is not read: unset it`
+  }, name a profile of that file with --profile${set.startsWith("--") ? " instead" : ""}, or set ${
     missing.join(" and ")
   } too.`
 

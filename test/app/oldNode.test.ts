@@ -26,7 +26,7 @@ describe("the first file", () => {
         code: 1,
         stdout: "",
         stderr:
-          `effect-n8n-mcp needs Node 22.19 or later, but this is Node ${version} at ${process.execPath}. Install one with npm install --global node@24, or put npx -y -p node@24 before the command.\n`
+          `effect-n8n-mcp needs Node 22.19 or later, but this is Node ${version} at ${process.execPath}. Run it with npx -y -p node@24 node ${main}, or install Node 24.\n`
       })
     }
   })

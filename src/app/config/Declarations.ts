@@ -4,14 +4,18 @@
  * What names an n8n is ranked: the command line, a profile or a file of profiles, an address and its key in the
  * environment, and last the file that `init` wrote (`ConfigPlace.choose`).
  */
+import * as CliError from "effect/cli/CliError"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { delimiter, resolve } from "node:path"
 import * as Locale from "../../answer/Locale.ts"
 import * as Minimize from "../../answer/Minimize.ts"
+import { redactText } from "../../base/Redact.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
 import { splitList } from "./forms.ts"
 
@@ -48,34 +52,53 @@ interface Kind<A> extends Partial<Pick<Declaration<A>, "isSecret" | "choices" | 
   readonly format: Declaration<A>["format"]
 }
 
-/** Flag with its variable, which is not read if a rival is on the command line. */
-const withVariable = <A>(flag: Flag.Flag<A>, variable: Config.Config<A>, rivals: ReadonlyArray<string>) => {
-  const both = Flag.withFallbackConfig(flag, variable)
-  const parse: typeof both.parse = (args) =>
-    (rivals.some((name) => (args.flags[name] ?? []).length > 0) ? flag : both).parse(args)
-  return rivals.length === 0
-    ? both
-    : Object.assign(Object.create(Object.getPrototypeOf(both)) as typeof both, both, { parse })
+const rangeText = ([min, max]: readonly [min: number, max: number]) =>
+  max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `between ${min} and ${max}`
+
+/** Flag with its variable, which is not read if a rival is on the command line, and is named if its value is wrong. */
+const withVariable = <A>(
+  name: string,
+  variable: string,
+  { check = identity, choices = ["true", "false"], config, flag: make, range }: Kind<A>,
+  rivals: ReadonlyArray<string>,
+  describe: (flag: Flag.Flag<A>) => Flag.Flag<A>
+) => {
+  const flag = check(describe(make(name)))
+  const both = check(Flag.withFallbackConfig(describe(make(name)), config(variable)))
+  const expected = range === undefined ? choices.join(" or ") : `a whole number ${rangeText(range)}`
+  const refuse = (text: string) =>
+    new CliError.ValidationError({
+      message: `${variable} is '${Visible.label(redactText(text), 60)}': write ${expected}`
+    })
+  const parse: typeof both.parse = (args) => {
+    const isNamed = (each: string) => (args.flags[each] ?? []).length > 0
+    return isNamed(name) || rivals.some(isNamed) ? flag.parse(args) : Effect.catchTag(
+      both.parse(args),
+      "InvalidValue",
+      (error) =>
+        Effect.flatMap(Effect.mapError(Config.String(variable), () => error), (text) => Effect.fail(refuse(text)))
+    )
+  }
+  return Object.assign(Object.create(Object.getPrototypeOf(both)) as typeof both, both, { parse })
 }
 
 const declare = <A, B>(
-  { check = identity, choices = [], config, flag, format, isList = false, isSecret = false, range }: Kind<A>,
+  kind: Kind<A>,
   usage: string,
   description: string,
   { defaultText = "", rivals = [], variable }: Exceptions,
   fallback: B
 ): Declaration<A | B> => {
+  const { choices = [], format, isList = false, isSecret = false, range } = kind
   const [name = "", metavar = choices.join("|")] = usage.split(" ")
   const twin = variable ?? `N8N_MCP_${name.replaceAll("-", "_").toUpperCase()}`
   const shownDefault = defaultText === "" || format === "boolean" ? "" : ` (default ${defaultText})`
   return {
-    flag: flag(name).pipe(
-      Flag.withDescription(`${description}${shownDefault} [${twin}]`),
-      choices.length > 0 || metavar === "" ? identity : Flag.withMetavar(metavar),
-      (own) => withVariable(own, config(twin), rivals),
-      check,
-      Flag.withDefault(fallback)
-    ),
+    flag: withVariable(name, twin, kind, rivals, (flag) =>
+      flag.pipe(
+        Flag.withDescription(`${description}${shownDefault} [${twin}]`),
+        choices.length > 0 || metavar === "" ? identity : Flag.withMetavar(metavar)
+      )).pipe(Flag.withDefault(fallback)),
     name,
     metavar,
     variable: twin,
@@ -132,10 +155,7 @@ const integer = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> => ({
   config: Config.Int,
   format: "number",
   range: [min, max],
-  check: Flag.filter(
-    (value) => value >= min && value <= max,
-    () => max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `between ${min} and ${max}`
-  )
+  check: Flag.filter((value) => value >= min && value <= max, () => rangeText([min, max]))
 })
 
 const choice = <const Choices extends ReadonlyArray<string>>(choices: Choices): Kind<Choices[number]> => ({

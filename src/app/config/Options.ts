@@ -21,6 +21,12 @@ export const refuse = (message: string) => new InvalidOption({ message })
 export const variables = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
 
+const textOf = (value: unknown) => Redacted.isRedacted(value) ? Redacted.value(value) : value
+
+/** Whether a value comes from the command line, rather than from this variable. */
+export const isNamed = (value: unknown, variable: string, env: NodeJS.ProcessEnv = process.env): boolean =>
+  value !== undefined && textOf(value) !== env[variable]
+
 /** Language, size and secrets of answers. */
 export const layerAnswers = ({ locale, maxResultChars, showSecrets }: Options) =>
   Layer.mergeAll(

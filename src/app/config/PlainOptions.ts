@@ -63,7 +63,9 @@ export const read = (
   if (values === undefined) return undefined
   const onCommandLine = new Set(values.keys())
   for (const { format, isList, isSecret, name, rivals, variable } of declarations) {
-    const value = rivals.some((rival) => onCommandLine.has(rival)) ? undefined : env[variable]
+    const hasRival = rivals.some((rival) => onCommandLine.has(rival))
+    if (hasRival && onCommandLine.has(name)) return undefined
+    const value = hasRival ? undefined : env[variable]
     const isOff = format === "boolean" && (value === "false" || value === "0")
     if (value && !isOff && !values.has(name)) {
       values.set(

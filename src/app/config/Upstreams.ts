@@ -88,7 +88,13 @@ const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
   const { apiKey, n8nHeader: headers, n8nUrl: url, webhookUrl } = options
   if (url === undefined || apiKey === undefined) {
     const missing = [...(url === undefined ? ["N8N_URL"] : []), ...(apiKey === undefined ? ["N8N_API_KEY"] : [])]
-    const set = url !== undefined ? "N8N_URL" : apiKey !== undefined ? "N8N_API_KEY" : undefined
+    const set = url !== undefined
+      ? Options.isNamed(url, "N8N_URL") ? "--n8n-url" : "N8N_URL"
+      : apiKey === undefined
+      ? undefined
+      : Options.isNamed(apiKey, "N8N_API_KEY")
+      ? "--api-key"
+      : "N8N_API_KEY"
     const unread = set === undefined ? undefined : ConfigPlace.find(process.env).used
     return N8nClient.layerUnconfigured(missing, set && unread && { set, file: Visible.line(unread.file) })
   }
@@ -114,8 +120,23 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
   return upstream
 })
 
+/** Refuses two ways to name an n8n, of which one would be ignored: variables are ranked, a command line is not. */
+const checkChoice = ({ apiKey, config, demo, n8nUrl, profile }: Options.Options) => {
+  const isAddress = Options.isNamed(n8nUrl, "N8N_URL") || Options.isNamed(apiKey, "N8N_API_KEY")
+  const isSaved = Options.isNamed(profile, "N8N_MCP_PROFILE") || Options.isNamed(config, "N8N_MCP_CONFIG")
+  const isBoth = (isAddress || isSaved) && (n8nUrl ?? apiKey) !== undefined && (profile ?? config) !== undefined
+  const names = [
+    ...demo ? ["--demo"] : [],
+    ...isSaved || isBoth ? [profile === undefined ? "--config" : "--profile"] : [],
+    ...isAddress || isBoth ? ["--n8n-url and --api-key"] : []
+  ]
+  return names.length > 1 ? Options.refuse(`Choose one: ${names.join(", or ")}`) : Effect.void
+}
+
 /** File of profiles, if the options lead to one. */
-const configFile = Effect.fnUntraced(function*({ apiKey, config, demo, n8nUrl, profile }: Options.Options) {
+const configFile = Effect.fnUntraced(function*(options: Options.Options) {
+  const { apiKey, config, demo, n8nUrl, profile } = options
+  yield* checkChoice(options)
   const hasAddress = apiKey !== undefined || n8nUrl !== undefined
   const { refused, used } = ConfigPlace.choose(process.env, { demo, config, profile, hasAddress })
   for (const { file, objection } of refused) {

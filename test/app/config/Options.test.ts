@@ -127,13 +127,20 @@ describe("Options", () => {
     ["max-execution-mb", "0", /at least 1/],
     ["max-result-chars", "3999", /at least 4000/],
     ["locale", "fr", /en.*ja/],
-    ["demo", "perhaps", /demo/]
+    ["demo", "perhaps", /demo|DEMO is 'perhaps': write true or false/],
+    ["read-only", "maybe", /read-only|READ_ONLY is 'maybe': write true or false/],
+    ["port", "many", /port|PORT is 'many': write a whole number between 0 and 65535/]
   ])("--%s %s is refused, and so is its variable", ([name, value, message]) =>
     Effect.gen(function*() {
       const variable = `N8N_MCP_${name.replaceAll("-", "_").toUpperCase()}`
       for (const [args, env] of [[[`--${name}=${value}`], {}], [[], { [variable]: value }]] as const) {
         const error = yield* Effect.flip(parse(args, env))
         assert.match(JSON.stringify(error), message)
+        // A variable is named as such, and not as an option.
+        if (args.length === 0) {
+          assert.include(JSON.stringify(error), `${variable} is '${value}': write `)
+          assert.notMatch(JSON.stringify(error), /SchemaError|InvalidValue/)
+        }
       }
     }))
 

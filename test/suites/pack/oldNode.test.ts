@@ -42,7 +42,7 @@ describe.each(["12.22.12", "18.20.8", "20.20.2", "22.12.0"])("Node %s", (version
             assert.deepStrictEqual({ status, stderr, stdout }, {
               status: 1,
               stderr:
-                `effect-n8n-mcp needs Node ${needed} or later, but this is Node ${version} at ${node}. Install one with npm install --global node@24, or put npx -y -p node@24 before the command.\n`,
+                `effect-n8n-mcp needs Node ${needed} or later, but this is Node ${version} at ${node}. Run it with npx -y -p node@24 node ${main}, or install Node 24.\n`,
               stdout: ""
             }, `${main} ${args.join(" ")}`)
           }
