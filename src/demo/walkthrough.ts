@@ -7,6 +7,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { nodeCommand } from "../base/NodeCommand.ts"
 
 const server = fileURLToPath(new URL("../../dist/main.js", import.meta.url))
 
@@ -94,5 +95,5 @@ The draft leaves him out. Replayed on last night's data it succeeds, with ${cont
 Nothing is live yet: activate_workflow publishes the draft, and workflow_restore takes it back.
 
 The failed run as a picture: ${picture}
-Now try:  claude mcp add n8n-demo -- ${process.execPath} ${server} --demo
+Now try:  claude mcp add n8n-demo -- ${nodeCommand().join(" ")} ${server} --demo
 and ask:  Why did last night's run fail? Fix it in a draft.`)

@@ -12,12 +12,14 @@ import * as Hints from "../../answer/Hints.ts"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { sha256 } from "../../base/Hash.ts"
 import { arr, obj, str } from "../../base/Json.ts"
+import { nodeCommand } from "../../base/NodeCommand.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as N8nClient from "../../n8n/N8nClient.ts"
 import * as tools from "../../tools/index.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as ConfigPlace from "../config/ConfigPlace.ts"
 import * as Options from "../config/Options.ts"
+import * as PlainOptions from "../config/PlainOptions.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as Doctor from "../doctor/Doctor.ts"
 import * as Layout from "../report/Layout.ts"
@@ -96,35 +98,65 @@ const readLines = Effect.map(
   (text) => text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== "")
 )
 
-/** Address and key of options and variables, else of stdin; tested once. */
+/** Address and key in lines: one line is what it looks like. */
+const inLines = ([first, second]: ReadonlyArray<string>) =>
+  second === undefined && first !== undefined && !PlainOptions.isAddress(first)
+    ? { url: undefined, key: first }
+    : { url: first, key: second }
+
+/** Address and key of the command line, else of stdin, else of variables; tested once. */
 const presetAccess = Effect.fnUntraced(function*<E, R>(
-  { apiKey: key, n8nUrl }: Options.Options,
+  { apiKey, n8nUrl }: Options.Options,
   test: (access: Access) => Effect.Effect<boolean, E, R>
 ) {
-  const isSet = n8nUrl !== undefined && key !== undefined
-  const lines = isSet || process.stdin.isTTY ? [] : yield* readLines
-  const url = n8nUrl ?? lines.shift()
-  const [line] = lines
-  const apiKey = key ?? (line === undefined ? undefined : Redacted.make(line))
-  if (url === undefined || apiKey === undefined) {
-    const what = `${url === undefined ? "the address of n8n and " : ""}an API key`
+  const isNamed = { url: Options.isNamed(n8nUrl, "N8N_URL"), key: Options.isNamed(apiKey, "N8N_API_KEY") }
+  const isSet = n8nUrl !== undefined && apiKey !== undefined
+  const lines = isNamed.url && isNamed.key || process.stdin.isTTY
+    ? []
+    // A program that starts this one may leave the pipe open.
+    : yield* isSet
+      ? Effect.timeoutOrElse(readLines, { duration: "3 seconds", orElse: () => Effect.succeed([]) })
+      : readLines
+  const piped = inLines(lines)
+  const set = { url: n8nUrl, key: apiKey && Redacted.value(apiKey) }
+  const choose = (key: "url" | "key") => isNamed[key] ? set[key] : piped[key] ?? set[key]
+  for (
+    const [key, variable, option] of [["url", "N8N_URL", "--n8n-url"], ["key", "N8N_API_KEY", "--api-key"]] as const
+  ) {
+    if (piped[key] === undefined || set[key] === undefined || piped[key] === set[key]) continue
+    const what = key === "url" ? "an address" : "a key"
+    const [unused, used] = isNamed[key] ? [`${what} on stdin`, option] : [variable, `${what} on stdin`]
+    yield* Terminal.warn(`${program}: ${used} is used instead of ${unused}`)
+  }
+  const [url, key] = [choose("url"), choose("key")]
+  if (url === undefined || key === undefined) {
+    const what = [...url === undefined ? ["the address of n8n"] : [], ...key === undefined ? ["an API key"] : []]
     return yield* Options.refuse(
-      `init needs ${what}: set N8N_URL and N8N_API_KEY, or send them on stdin, a line each (the address, unless it is set, then the key)`
+      `init needs ${
+        what.join(" and ")
+      }: set N8N_URL and N8N_API_KEY, or send them on stdin, a line each (the address, unless it is set, then the key)`
     )
   }
-  const access = { url: yield* addressOf(url), apiKey }
+  const access = { url: yield* addressOf(url), apiKey: Redacted.make(key) }
   return (yield* test(access)) ? access : undefined
 })
 
-/** Asks for the values that the options lack, until the connection works. */
+/** Asks for the values that the command line lacks, and after a failure for all, until the connection works. */
 const askAccess = Effect.fnUntraced(function*<E extends { readonly message: string }, R>(
   { apiKey, n8nUrl }: Options.Options,
   test: (access: Access) => Effect.Effect<boolean, E, R>
 ) {
+  const isUrlNamed = Options.isNamed(n8nUrl, "N8N_URL")
+  const isKeyNamed = Options.isNamed(apiKey, "N8N_API_KEY")
+  if (n8nUrl !== undefined && !isUrlNamed) yield* Terminal.print(`N8N_URL is set: ${Visible.label(n8nUrl, 200)}`)
+  // The key of variables is for their address.
+  const own = n8nUrl === undefined || isUrlNamed ? undefined : yield* Effect.orElseSucceed(addressOf(n8nUrl), () => "")
   let usual = n8nUrl ?? ""
-  while (true) {
-    const url = yield* addressOf(n8nUrl ?? (yield* askAddress(usual)))
-    const access = { url, apiKey: apiKey ?? (yield* askKey(url)) }
+  for (let isFirst = true;; isFirst = false) {
+    const url = yield* addressOf(isFirst && isUrlNamed ? usual : yield* askAddress(usual))
+    const preset = isFirst && (isKeyNamed || own === undefined || own === url) ? apiKey : undefined
+    if (preset !== undefined && !isKeyNamed) yield* Terminal.print("N8N_API_KEY is set: its key is tried first")
+    const access = { url, apiKey: preset ?? (yield* askKey(url)) }
     const isFine = yield* Effect.catch(test(access), ({ message }) => Effect.as(Terminal.warn(message), false))
     if (isFine) return access
     usual = url
@@ -178,18 +210,30 @@ const ignore = Effect.fnUntraced(function*(folder: string) {
   yield* Terminal.print(`Added ${ConfigPlace.projectFile} to ${file}, since it contains the key`)
 }, Effect.mapError((error) => Options.refuse(`.gitignore cannot be written: ${ConfigFile.fault(error)}`)))
 
-/** Lines that add this server to clients. */
-export const clientLines = (profile: string, command: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** Lines that add this server to clients: for a project, or for everything that the user does. */
+const clientLines = (profile: string, command: ReadonlyArray<string>, isProject: boolean): ReadonlyArray<string> => {
   const [first = "", ...args] = command
   const server = { command: first, args }
   return [
     "Claude Code:",
-    `  claude mcp add ${Layout.shellWord(profile)} -s user -- ${command.map(Layout.shellWord).join(" ")}`,
+    `  claude mcp add ${Layout.shellWord(profile)} -s ${isProject ? "local" : "user"} -- ${
+      command.map(Layout.shellWord).join(" ")
+    }`,
     "Cursor, in ~/.cursor/mcp.json:",
     `  ${JSON.stringify({ mcpServers: { [profile]: server } })}`,
     "VS Code:",
     `  code --add-mcp ${Layout.shellWord(JSON.stringify({ name: profile, ...server }))}`
   ]
+}
+
+const isSetHere = (variable: string) => Boolean(process.env[variable])
+
+/** Options that lead a command in this folder and shell to a profile of the file. */
+const optionsFor = (file: string, name: string, isOnly: boolean): ReadonlyArray<string> => {
+  const config = process.env["N8N_MCP_CONFIG"]
+  const usual = config ? resolve(config) : ConfigPlace.find(process.env).used?.file
+  const isPlain = isOnly && !["N8N_URL", "N8N_API_KEY", "N8N_MCP_PROFILE", "N8N_MCP_DEMO"].some(isSetHere)
+  return [...usual === file ? [] : ["--config", file], ...isPlain ? [] : ["--profile", name]]
 }
 
 export const init = row({
@@ -229,7 +273,9 @@ export const init = row({
       if (!Terminal.isInteractive()) {
         const shown = names.map((each) => Visible.label(each)).join(", ") || "without profiles"
         return yield* Options.refuse(
-          `${file} exists (${shown}): --yes would ${what} it; --name chooses another name`
+          `${file} exists (${shown}): --yes ${
+            isOld ? `replaces '${Visible.label(name)}'; --name NAME adds another` : `adds '${Visible.label(name)}'`
+          }`
         )
       }
       const exists = foreign ? `is not used: ${foreign.objection}. You have read it, and trust it all` : "exists"
@@ -240,12 +286,12 @@ export const init = row({
     }
     const test = Effect.fnUntraced(function*(access: Access) {
       const all = yield* Effect.provide(Doctor.connection(offered), yield* contextOf(access, options))
-      const checks = options.apiKey === undefined ? all.map(ofEntered) : all
+      const isPreset = options.apiKey !== undefined && Redacted.value(options.apiKey) === Redacted.value(access.apiKey)
+      const checks = isPreset ? all : all.map(ofEntered)
       yield* Effect.forEach(Doctor.render(checks, Terminal.isColoured), Terminal.say, { discard: true })
       return Doctor.isHealthy(checks)
     }, Effect.scoped)
-    const isSet = options.n8nUrl !== undefined && options.apiKey !== undefined
-    const chosen = yield* isSet || !Terminal.isInteractive() ? presetAccess(options, test) : askAccess(options, test)
+    const chosen = yield* Terminal.isInteractive() ? askAccess(options, test) : presetAccess(options, test)
     if (chosen === undefined) return yield* Effect.andThen(exit(1), Terminal.warn(`${program}: nothing was written`))
     const profile = {
       name,
@@ -272,9 +318,24 @@ export const init = row({
     }
     // Clients start elsewhere, and with other variables and nearer files: this very program, not one that a registry has
     // by its name. The profile is named even if it is the only one: a second one must not stop the clients of the first.
-    const command = [process.execPath, process.argv[1] ?? "", "--config", file, "--profile", name]
-    yield* Terminal.print(["", "Add it to a client:", ...clientLines(name, command)].join("\n"))
-    const here = `${program}${all.length === 1 ? "" : ` --profile ${Layout.shellWord(name)}`}`
+    const command = [...nodeCommand(), process.argv[1] ?? "", "--config", file, "--profile", name]
+    yield* Terminal.print(["", "Add it to a client:", ...clientLines(name, command, isProject)].join("\n"))
+    if (!isOld && names.length > 0) {
+      const others = all.map((each) => `'${Visible.label(each)}'`).join(" or ")
+      yield* Terminal.say(`\nCommands now need --profile NAME, with ${others}.`)
+    }
+    const winning = ["N8N_MCP_CONFIG", "N8N_MCP_PROFILE"].some(isSetHere)
+      ? []
+      : ["N8N_URL", "N8N_API_KEY"].filter(isSetHere)
+    if (winning.length > 0) {
+      const [verb, pronoun] = winning.length > 1 ? ["are", "them"] : ["is", "it"]
+      yield* Terminal.warn(
+        `${program}: ${
+          winning.join(" and ")
+        } ${verb} set in this shell, before the file: unset ${pronoun}, or add --profile ${Layout.shellWord(name)}`
+      )
+    }
+    const here = [program, ...optionsFor(file, name, all.length === 1)].map(Layout.shellWord).join(" ")
     yield* Terminal.print(`\nTry it here: ${here} workflows`)
     const lines = yield* lastFailure(here).pipe(Effect.provide(yield* contextOf(chosen, options)), Effect.scoped)
     yield* Effect.forEach(lines, Terminal.say, { discard: true })

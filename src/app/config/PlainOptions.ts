@@ -46,7 +46,7 @@ const isOfKind = ({ choices, format, range }: Option, value: string) => {
   return /^\d{1,15}$/.test(value) && Number(value) >= range[0] && Number(value) <= range[1]
 }
 
-const isAddress = (text: string) => parseAddress(text) instanceof URL
+export const isAddress = (text: string) => parseAddress(text) instanceof URL
 
 const isPlace = (text: string) =>
   !/^[a-z][a-z\d+.-]+:/i.test(text.trim()) && text.trim() !== "" ||

@@ -86,8 +86,9 @@ describe("init", () => {
         const failing = yield* init(folder, `${yield* withFailure}\n${key}\n`, "--config", `${folder}/failing.json`)
         assert.match(
           failing.output,
-          /\nYour last failed run, \d+ of '.+', .+:\n {2}'.+' failed: .+\nWhy, .*: effect-n8n-mcp why \d+ --open\n$/
+          /\nYour last failed run, \d+ of '.+', .+:\n {2}'.+' failed: .+\nWhy, .*: effect-n8n-mcp --config \S+ why \d+ --open\n$/
         )
+        assert.include(failing.output, `Try it here: effect-n8n-mcp --config ${folder}/failing.json workflows`)
         // What a client starts with still works when there is a second n8n.
         assert.match(output, /claude mcp add n8n .* --profile n8n$/m)
         assert.strictEqual(Number((yield* fs.stat(file)).mode) & 0o777, 0o600)
@@ -105,20 +106,28 @@ describe("init", () => {
         assert.deepStrictEqual(names((yield* runIn(folder, env, ...args, "workflows")).stdout), ["mine"])
         const half = yield* runIn(folder, { N8N_URL: other }, "workflows")
         assert.include(half.stderr, `N8N_URL is set, so '${file}' is not read: unset it`)
+        const named = yield* runIn(folder, {}, "--n8n-url", other, "workflows")
+        assert.include(named.stderr, `--n8n-url names an n8n, so '${file}' is not read: leave it out`)
 
         // A second one only with --yes, beside the first.
         const before = yield* fs.readFileString(file)
         const refused = yield* init(folder, `${other}\n${key}\n`, "--name", "other")
         assert.strictEqual(refused.code, 1)
-        assert.include(refused.output, "--yes would add 'other'")
+        assert.include(refused.output, "n8n.json exists (n8n): --yes adds 'other'\n")
         assert.strictEqual(yield* fs.readFileString(file), before)
-        assert.strictEqual((yield* init(folder, `${other}\n${key}\n`, "--name", "other", "--yes")).code, 0)
+        const again = yield* init(folder, `${other}\n${key}\n`)
+        assert.include(again.output, "--yes replaces 'n8n'; --name NAME adds another")
+        const second = yield* init(folder, `${other}\n${key}\n`, "--name", "other", "--yes")
+        assert.strictEqual(second.code, 0)
+        assert.include(second.output, "Commands now need --profile NAME, with 'n8n' or 'other'.")
         assert.deepStrictEqual(names((yield* runIn(folder, {}, "--profile", "other", "workflows")).stdout), ["other"])
         assert.include((yield* runIn(folder, {}, "workflows")).stderr, "choose one with --profile: 'n8n', 'other'")
 
         // A project's configuration is nearer, unless it came with a repository.
         yield* Effect.sync(() => execFileSync("git", ["init", "-q"], { cwd: folder }))
-        assert.strictEqual((yield* init(folder, `${other}\n${key}\n`, "--project", "--read-only")).code, 0)
+        const project = yield* init(folder, `${other}\n${key}\n`, "--project", "--read-only")
+        assert.strictEqual(project.code, 0)
+        assert.include(project.output, "claude mcp add n8n -s local -- ")
         assert.strictEqual(yield* fs.readFileString(`${folder}/.gitignore`), ".n8n-mcp.json\n")
         assert.deepStrictEqual(names((yield* runIn(folder, {}, ...args, "workflows")).stdout), ["mine"])
         const unknown = yield* runIn(folder, {}, "--profile", "prod", "workflows")
@@ -137,6 +146,54 @@ describe("init", () => {
         yield* fs.chmod(`${folder}/.n8n-mcp.json`, 0o644)
         const open = yield* runIn(folder, {}, "--profile", "n8n", "workflows")
         assert.include(open.stderr, "is not used")
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    120_000
+  )
+
+  it.live(
+    "takes what comes on stdin rather than variables, says so, and how commands reach what it wrote",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const [mine, other] = [yield* n8n("mine"), yield* n8n("other")].map((url) => url.replace(/\/$/, ""))
+        const [url, apiKey] = [{ N8N_URL: other ?? "" }, { N8N_API_KEY: key }]
+        const wrong = { N8N_API_KEY: "wrong" }
+        const [notUrl, notKey] = [
+          "an address on stdin is used instead of N8N_URL",
+          "a key on stdin is used instead of N8N_API_KEY"
+        ]
+        const cases: ReadonlyArray<
+          readonly [Readonly<Record<string, string>>, string, ReadonlyArray<string>, unknown, ReadonlyArray<string>]
+        > = [
+          [url, `${mine}\n${key}\n`, [], mine, [notUrl]],
+          [{ ...url, ...wrong }, `${mine}\n${key}\n`, [], mine, [notUrl, notKey]],
+          [{ ...url, ...wrong }, `${key}\n`, [], other, [notKey]],
+          [{ ...url, ...apiKey }, `${mine}\n`, [], mine, [notUrl]],
+          [{ ...url, ...apiKey }, "", [], other, []],
+          [url, `${key}\n`, ["--n8n-url", mine ?? ""], mine, []],
+          [url, `${other}\n${key}\n`, ["--n8n-url", mine ?? ""], mine, [
+            "--n8n-url is used instead of an address on stdin"
+          ]]
+        ]
+        for (const [variables, input, args, address, lines] of cases) {
+          const folder = yield* folderWith()
+          const { code, output } = yield* initWith(variables, folder, input, ...args)
+          assert.strictEqual(code, 0, output)
+          assert.deepStrictEqual(
+            output.split("\n").filter((line) => line.includes(" instead of ")).length,
+            lines.length
+          )
+          for (const line of lines) assert.include(output, line)
+          assert.deepStrictEqual(
+            JSON.parse(yield* fs.readFileString(`${folder}/.config/effect-n8n-mcp/n8n.json`)),
+            { profiles: [{ name: "n8n", url: address, apiKey: key }] }
+          )
+          const names = Object.keys(variables).join(" and ")
+          assert.include(output, `${names} ${Object.keys(variables).length > 1 ? "are" : "is"} set in this shell`)
+          assert.include(output, "Try it here: effect-n8n-mcp --profile n8n workflows")
+        }
+        const alone = yield* init(yield* folderWith(), `${key}\n`)
+        assert.include(alone.output, "init needs the address of n8n: set")
       }).pipe(Effect.scoped, Effect.provide(platform)),
     120_000
   )
