@@ -80,12 +80,17 @@ const ofEntered = ({ cure, ...check }: Doctor.Check): Doctor.Check => ({
 
 const keyPage = (url: string) => `${url}/settings/api`
 
-const askAddress = (usual: string) =>
-  Prompt.run(Prompt.String({
-    message: "Address of n8n, as the browser shows it",
-    ...(usual === "" ? {} : { default: usual }),
-    validate: (answer) => Effect.mapError(Effect.as(addressOf(answer), answer), ({ message }) => message)
-  }))
+/** Asks for the address; an empty answer is the usual one. A default of the prompt would be the start of what is typed. */
+const askAddress = (usual: string) => {
+  const chosen = (answer: string) => answer.trim() || usual
+  return Effect.map(
+    Prompt.run(Prompt.String({
+      message: `Address of n8n, as the browser shows it${usual === "" ? "" : ` (Enter: ${Visible.label(usual, 200)})`}`,
+      validate: (answer) => Effect.mapError(Effect.as(addressOf(chosen(answer)), answer), ({ message }) => message)
+    })),
+    chosen
+  )
+}
 
 const askKey = (url: string) =>
   Effect.andThen(

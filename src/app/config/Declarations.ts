@@ -65,7 +65,7 @@ const withVariable = <A>(
 ) => {
   const flag = check(describe(make(name)))
   const both = check(Flag.withFallbackConfig(describe(make(name)), config(variable)))
-  const expected = range === undefined ? choices.join(" or ") : `a whole number ${rangeText(range)}`
+  const expected = range === undefined ? choices.join(" or ") : `a whole number, ${rangeText(range)}`
   const refuse = (text: string) =>
     new CliError.ValidationError({
       message: `${variable} is '${Visible.label(redactText(text), 60)}': write ${expected}`

@@ -129,7 +129,7 @@ describe("Options", () => {
     ["locale", "fr", /en.*ja/],
     ["demo", "perhaps", /demo|DEMO is 'perhaps': write true or false/],
     ["read-only", "maybe", /read-only|READ_ONLY is 'maybe': write true or false/],
-    ["port", "many", /port|PORT is 'many': write a whole number between 0 and 65535/]
+    ["port", "many", /port|PORT is 'many': write a whole number, between 0 and 65535/]
   ])("--%s %s is refused, and so is its variable", ([name, value, message]) =>
     Effect.gen(function*() {
       const variable = `N8N_MCP_${name.replaceAll("-", "_").toUpperCase()}`
