@@ -143,10 +143,10 @@ const checks = (name: string, description: string) =>
 
 /** A finding for each workflow or credential of a risk, with its places there. */
 const ofAudit = (spots: ReadonlyArray<Audit.Spot>) =>
-  Findings.show(spots).flatMap(({ check, fix, places, severity, what }) =>
+  Findings.show(spots).flatMap(({ check, fix, places, what }) =>
     (places.length === 0 ? [undefined] : places).map((place): Finding.Finding => ({
       rule: check,
-      severity: Finding.severityOf[severity],
+      severity: Finding.severityOf[check],
       ...(place === undefined ? {} : { workflow: place.id, name: place.name }),
       message: what,
       fix: Findings.byHand(check) || fix,

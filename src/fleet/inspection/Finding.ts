@@ -5,11 +5,17 @@ import type * as Audit from "../Audit.ts"
 
 export type Severity = "error" | "warning" | "note"
 
-/** Severity of a finding of the audit, which has names of its own for it. */
-export const severityOf: { readonly [S in Audit.Severity]: Severity } = {
-  high: "error",
-  medium: "warning",
-  low: "note"
+/** Severity of each check of the audit where the command line reports it; its tool has high, medium and low. */
+export const severityOf: { readonly [Check in Audit.Check]: Severity } = {
+  "literal-secret": "error",
+  "open-webhook": "warning",
+  policy: "error",
+  "broken-reference": "error",
+  n8n: "warning",
+  "unused-credential": "warning",
+  "idle-credential": "note",
+  "no-error-workflow": "note",
+  "outdated-node": "note"
 }
 
 /** Judgment of a rule, whatever its place. */

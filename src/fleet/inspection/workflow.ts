@@ -13,7 +13,7 @@ import { outdated } from "../../workflow/Outdated.ts"
 import * as Breaks from "../../workflow/upgrade/Breaks.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as Audit from "../Audit.ts"
-import { type Located, type Severity, upgradeRule } from "./Finding.ts"
+import { type Located, severityOf, upgradeRule } from "./Finding.ts"
 
 export interface Context {
   /** Release of the n8n that the workflows are on. */
@@ -34,33 +34,36 @@ const ofProblem = ({ fix, line, message, node, path, rule, severity }: Ruled): D
   defined({ rule, severity: notes.has(rule) ? "note" as const : severity, node, message, fix, path, line })
 
 interface Advice {
-  readonly severity: Severity
   readonly message: (risk: Audit.Risk) => string
   readonly fix: string
 }
 
 const risks: { readonly [Check in Audit.Risk["check"]]: Advice } = {
   "literal-secret": {
-    severity: "error",
     message: ({ path }) => `A literal secret is in ${path.replace(/^nodes\[\d+\]\./, "")}.`,
     fix: "Store it in a credential, remove the value here, and rotate it."
   },
   "open-webhook": {
-    severity: "warning",
     message: () => "Anyone who knows the address can start the workflow.",
     fix: "Set authentication, or options.ipWhitelist."
   },
-  policy: { severity: "error", message: ({ at }) => `${at}.`, fix: "Follow the rule, or have the policy changed." },
+  policy: { message: ({ at }) => `${at}.`, fix: "Follow the rule, or have the policy changed." },
   "no-error-workflow": {
-    severity: "note",
     message: () => "No one is notified when the workflow fails.",
     fix: "Name a workflow with an Error Trigger in settings.errorWorkflow."
   }
 }
 
 const ofRisk = (risk: Audit.Risk): Draft => {
-  const { fix, message, severity } = risks[risk.check]
-  return defined({ rule: risk.check, severity, node: risk.node, message: message(risk), fix, path: risk.path })
+  const { fix, message } = risks[risk.check]
+  return defined({
+    rule: risk.check,
+    severity: severityOf[risk.check],
+    node: risk.node,
+    message: message(risk),
+    fix,
+    path: risk.path
+  })
 }
 
 const placeholders = (workflow: Obj) =>
