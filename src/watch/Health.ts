@@ -96,6 +96,8 @@ export interface Options {
   readonly workflows?: ReadonlyArray<string> | undefined
   /** IANA name of n8n's own time zone, if the caller knows it. */
   readonly zone?: string | undefined
+  /** IANA name of the zone of days if n8n's own is not known; default UTC. */
+  readonly readerZone?: string | undefined
 }
 
 const hour = 3_600_000
@@ -251,7 +253,7 @@ const look = Effect.fnUntraced(function*(options: Options, traffic: Traffic.Traf
   const inSpan = (run: Run) => run.startedAt >= since
   const runsOf = Map.groupBy(observed.started.filter(inSpan), ({ workflowId }) => workflowId)
   const incidentsByWorkflow = Map.groupBy(incidents, ({ workflowId = "" }) => workflowId)
-  const span = { dateOf: dateIn(zone ?? "UTC"), since, now }
+  const span = { dateOf: dateIn(zone ?? options.readerZone ?? "UTC"), since, now }
   const rows = Array.from(incidentsByWorkflow, ([workflowId, all]): Row => {
     const own = runsOf.get(workflowId) ?? []
     return {

@@ -66,7 +66,8 @@ export const health = row({
     const zone = yield* look.zoneOf(timezone)
     const from = yield* sinceOf(since)
     const workflows = workflow.length === 0 ? undefined : yield* Effect.forEach(workflow, Reference.idOf)
-    const past = yield* Health.read(defined({ since: from, workflows, zone }))
-    return yield* present(past, page, { program: programFor(options), zone })
+    const readerZone = new Intl.DateTimeFormat().resolvedOptions().timeZone
+    const past = yield* Health.read(defined({ since: from, workflows, zone, readerZone }))
+    return yield* present(past, page, { program: programFor(options), zone, readerZone })
   })
 })

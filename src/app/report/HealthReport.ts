@@ -17,10 +17,11 @@ export interface Context extends WatchReport.Context {
 
 const aDay = 86_400_000
 
-/** Zone of the report, in which its days are: the one that the caller names, else n8n's own, else UTC. */
-const zoneOf = ({ clock }: Health.Health, { zone }: WatchReport.Context) => zone ?? clock.zone ?? "UTC"
+/** Zone of the report, in which its days are: the one that the caller names, else n8n's own, else the reader's. */
+const zoneOf = ({ clock }: Health.Health, { readerZone = "UTC", zone }: WatchReport.Context) =>
+  zone ?? clock.zone ?? readerZone
 
-const dateOf = (iso: string, zone: string) => WatchReport.timeOf(iso, zone).slice(0, 10)
+const dateOf = (iso: string, zone: string) => Layout.time(iso, zone).slice(0, 10)
 
 /** All dates from one to another, both included. */
 const datesFrom = (first: string, last: string): ReadonlyArray<string> => {
@@ -231,8 +232,8 @@ const clockOf = ({ clock: { ahead, zone, zoneFrom } }: Health.Health) => {
 export const facts = (health: Health.Health, context: WatchReport.Context): ReadonlyArray<string> => {
   const { failed, readFrom, runs, since, until } = health
   const zone = zoneOf(health, context)
-  const time = (iso: string) => WatchReport.timeOf(iso, zone)
-  const short = WatchReport.zoneName(until, zone)
+  const time = (iso: string) => Layout.time(iso, zone)
+  const short = Layout.zoneName(until, zone)
   const name = zone === short ? short : `${short}, ${Visible.label(zone)}`
   return [
     `${time(since)} – ${time(until)} (${name}): ${number.format(runs)} runs, ${number.format(failed)} failed`,
@@ -242,9 +243,7 @@ export const facts = (health: Health.Health, context: WatchReport.Context): Read
 }
 
 const eventOf = ({ at, event, version }: Health.Change, zone: string) =>
-  `${WatchReport.timeOf(at, zone)}  ${event}${
-    version === undefined ? "" : ` version ${Visible.label(version.slice(0, 8))}`
-  }`
+  `${Layout.time(at, zone)}  ${event}${version === undefined ? "" : ` version ${Visible.label(version.slice(0, 8))}`}`
 
 /** Incidents, at most the most urgent ones, and changes of a row, in the order of their times. */
 export const history = ({ changes, incidents }: GridRow, zone: string, most = Infinity) =>

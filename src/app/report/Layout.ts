@@ -152,14 +152,32 @@ export interface Screen {
   readonly isColoured: boolean
 }
 
-const two = (value: number) => String(value).padStart(2, "0")
-
-/** Local time to the second. */
-export const time = (iso: string | null | undefined): string => {
+/** Date and time for a person, `2026-11-23 22:47`; `isExact` adds the seconds. The zone is by default this computer's. */
+export const time = (iso: string | null | undefined, zone?: string, isExact = false): string => {
   const date = new Date(iso ?? "")
-  if (Number.isNaN(date.getTime())) return ""
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-")
-  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`
+  return Number.isNaN(date.getTime()) ? "" : new Intl.DateTimeFormat("sv-SE", {
+    timeZone: zone,
+    dateStyle: "short",
+    timeStyle: isExact ? "medium" : "short"
+  }).format(date)
+}
+
+/** Time to the second in the zone of this computer. */
+export const exactTime = (iso: string | null | undefined): string => time(iso, undefined, true)
+
+/** Short name of a zone at a time, such as `CET` or `EST`, which depends on the language where it is in use. */
+export const zoneName = (iso: string, zone?: string): string => {
+  const [name = "UTC", other = name] = ["en-GB", "en-US"].map((language) =>
+    new Intl.DateTimeFormat(language, { timeZone: zone, timeZoneName: "short" }).formatToParts(new Date(iso))
+      .find(({ type }) => type === "timeZoneName")?.value
+  )
+  return /^GMT[+-]/.test(name) ? other : name
+}
+
+/** Title of a column of times with the names of their zone, which summer time changes. */
+export const timeTitle = (title: string, times: ReadonlyArray<string | null | undefined>): string => {
+  const names = new Set(times.flatMap((iso) => iso && time(iso) !== "" ? [zoneName(iso)] : []))
+  return names.size === 0 ? title : `${title} (${[...names].join(", ")})`
 }
 
 export const duration = (milliseconds: number | null | undefined): string =>

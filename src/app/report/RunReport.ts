@@ -27,16 +27,23 @@ const status: Layout.Column<{ readonly status: string }> = {
   colour: ({ status }) => Layout.statusColour(status)
 }
 
-const runs: ReadonlyArray<Layout.Column<Run>> = [
+/** Column of times to the second. */
+const timed = <A>(
+  title: string,
+  rows: ReadonlyArray<A>,
+  of: (row: A) => string | null | undefined
+): Layout.Column<A> => ({ title: Layout.timeTitle(title, rows.map(of)), of: (row) => Layout.exactTime(of(row)) })
+
+const runs = (rows: ReadonlyArray<Run>): ReadonlyArray<Layout.Column<Run>> => [
   { title: "ID", of: ({ id }) => id },
   status,
   flexible("WORKFLOW", ({ workflowName }) => label(workflowName)),
-  { title: "STARTED", of: ({ startedAt }) => Layout.time(startedAt) },
+  timed("STARTED", rows, ({ startedAt }) => startedAt),
   number("TIME", ({ executionTime }) => Layout.duration(executionTime))
 ]
 
 /** Columns of groups by their fields: one kind of group fills some of them. */
-const groups: ReadonlyArray<Layout.Column<Group>> = [
+const groups = (rows: ReadonlyArray<Group>): ReadonlyArray<Layout.Column<Group>> => [
   number("RUNS", (row) => "count" in row ? row.count : "total" in row ? row.total : "runs" in row ? row.runs : ""),
   number("FAILED", (row) => "failed" in row ? row.failed : ""),
   flexible("WORKFLOW", (row) => label("workflowName" in row ? row.workflowName : row.workflow)),
@@ -51,11 +58,11 @@ const groups: ReadonlyArray<Layout.Column<Group>> = [
   number("P50", (row) => "time" in row ? Layout.duration(row.time.p50) : ""),
   number("P95", (row) => "time" in row ? Layout.duration(row.time.p95) : ""),
   number("ITEMS", (row) => "items" in row ? row.items.p50 : ""),
-  {
-    title: "LAST",
-    of: (row) =>
-      Layout.time("executions" in row && "last" in row ? row.last : "lastFailed" in row ? row.lastFailed?.at : "")
-  },
+  timed(
+    "LAST",
+    rows,
+    (row) => "executions" in row && "last" in row ? row.last : "lastFailed" in row ? row.lastFailed?.at : ""
+  ),
   {
     title: "RUN",
     of: (row) =>
@@ -77,7 +84,7 @@ const byInterest = (a: Workflow, b: Workflow) =>
   Number(b.active) - Number(a.active) || (b.lastRun?.["at"] ?? "").localeCompare(a.lastRun?.["at"] ?? "") ||
   a.name.localeCompare(b.name)
 
-const workflowColumns: ReadonlyArray<Layout.Column<Workflow>> = [
+const workflowColumns = (rows: ReadonlyArray<Workflow>): ReadonlyArray<Layout.Column<Workflow>> => [
   { title: "ID", of: ({ id }) => id },
   flexible("NAME", ({ name }) => label(name)),
   {
@@ -92,7 +99,7 @@ const workflowColumns: ReadonlyArray<Layout.Column<Workflow>> = [
     of: ({ lastRun }) => lastRun?.["status"] ?? "",
     colour: ({ lastRun }) => Layout.statusColour(lastRun?.["status"] ?? "")
   },
-  { title: "AT", of: ({ lastRun }) => Layout.time(lastRun?.["at"]) },
+  timed("AT", rows, ({ lastRun }) => lastRun?.["at"]),
   flexible(
     "USES",
     ({ uses = [] }) => uses.map(({ node = "", value = "" }) => label(`${node}: ${value}`)).join(", "),
@@ -106,13 +113,15 @@ export const executions = ({ executions = [], groups: grouped, hint }: Execution
   if (grouped === undefined && executions.length === 0) return ["No runs match.", ...hintLines(hint)]
   if (grouped?.length === 0) return ["Nothing to group.", ...hintLines(hint)]
   return [
-    ...(grouped === undefined ? Layout.table(runs, executions, screen) : Layout.table(groups, grouped, screen)),
+    ...(grouped === undefined
+      ? Layout.table(runs(executions), executions, screen)
+      : Layout.table(groups(grouped), grouped, screen)),
     ...hintLines(hint)
   ]
 }
 
 export const workflows = (rows: ReadonlyArray<Workflow>, screen: Layout.Screen) =>
-  rows.length === 0 ? ["No workflows match."] : Layout.table(workflowColumns, rows.toSorted(byInterest), screen)
+  rows.length === 0 ? ["No workflows match."] : Layout.table(workflowColumns(rows), rows.toSorted(byInterest), screen)
 
 type Node = Summary["availableNodes"][number]
 
@@ -197,7 +206,7 @@ export const why = (summary: Summary, screen: Layout.Screen): ReadonlyArray<stri
     workflowName
   } = summary
   const about = [
-    Layout.time(startedAt),
+    startedAt && `${Layout.exactTime(startedAt)} ${Layout.zoneName(startedAt)}`,
     Layout.duration(duration),
     ...(mode === undefined ? [] : [label(mode)]),
     ...(version?.published === false ? ["not the published version"] : []),

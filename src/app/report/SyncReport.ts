@@ -13,7 +13,13 @@ import type { Report } from "./Report.ts"
 
 /** Error in one line: message, n8n's details, hint. */
 export const explain = (error: Errors.N8nError): string =>
-  Visible.label(`${Errors.inOneLine(error)}. ${Hints.textForPerson(error.hint)}`.trim().replace("..", "."), 1_000)
+  Visible.label(
+    `${Errors.inOneLine(error).replace(/^Execution (?=')/, "Run ")}. ${Hints.textForPerson(error.hint)}`.trim().replace(
+      "..",
+      "."
+    ),
+    1_000
+  )
 
 /** Letters and digits of a name, which the name of its file has too. */
 const core = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "")

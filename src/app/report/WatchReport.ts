@@ -12,6 +12,8 @@ export interface Context {
   readonly program: string
   /** IANA name of the zone of times; by default this machine's. */
   readonly zone: string | undefined
+  /** Zone of a report of days where neither the caller nor n8n names one; default UTC. */
+  readonly readerZone?: string
 }
 
 /** Maximum tokens of a webhook's text, also for a model that reads the chat. */
@@ -110,18 +112,9 @@ const sentence = (text: string, length: number = maxSentence) =>
 /** Data without secrets and hidden characters. */
 export const json = <A>(value: A): A => Visible.json(Redact.redact(value))
 
-/** Date and time to the minute, `2026-11-23 22:47`. */
-export const timeOf = (iso: string, timeZone: string | undefined): string =>
-  new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" }).format(new Date(iso))
-
-/** Short name of the zone, such as `CET`. */
-export const zoneName = (iso: string, timeZone: string | undefined) =>
-  new Intl.DateTimeFormat("en-GB", { timeZone, timeZoneName: "short" }).formatToParts(new Date(iso))
-    .find(({ type }) => type === "timeZoneName")?.value ?? "UTC"
-
 /** Beginning of an incident; of a past one also its end, or that it goes on, and how often it occurred if all were read. */
 const periodOf = ({ at, count, isOver, kind, until }: Incident.Incident, zone: string | undefined) => {
-  const [from, last] = [timeOf(at, zone), timeOf(until ?? at, zone)]
+  const [from, last] = [Layout.time(at, zone), Layout.time(until ?? at, zone)]
   const to = isOver === false
     ? " – goes on"
     : from === last
@@ -139,7 +132,7 @@ const workflowsOf = ({ what, workflows = [] }: Incident.Incident) =>
 
 /** Sentence with its times, which are in UTC, in the zone of the report. */
 const inZone = (text: string, zone: string | undefined) =>
-  text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g, (_, date, time) => timeOf(`${date}T${time}Z`, zone))
+  text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g, (_, date, time) => Layout.time(`${date}T${time}Z`, zone))
 
 /** Parts of an incident's sentences, of foreign texts at most `length` characters each. */
 export const parts = (incident: Incident.Incident, { program, zone }: Context, length: number = maxSentence) => {
@@ -184,7 +177,7 @@ export interface Message {
 export const message = (incidents: ReadonlyArray<Incident.Incident>, host: string, context: Context): Message => {
   const at = incidents.map((each) => each.at).toSorted()[0] ?? "1970-01-01T00:00:00Z"
   const head = `n8n at ${Visible.label(host)}: ${counted(incidents.length, "new incident")} (times in ${
-    zoneName(at, context.zone)
+    Layout.zoneName(at, context.zone)
   })`
   const all = incidents.toSorted(Incident.byUrgency)
   const texts = lengths.map((length) => {

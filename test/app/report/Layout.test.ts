@@ -85,7 +85,19 @@ describe("Layout", () => {
       [null, 0, 999, 1_500, 61_000, 21_720_000].map(Layout.duration),
       ["", "0 ms", "999 ms", "1.5 s", "1 min 1 s", "6 h 2 min"]
     )
-    assert.match(Layout.time("2026-11-21T02:14:07.366Z"), /^2026-11-2\d \d\d:\d\d:07$/)
+    assert.match(Layout.exactTime("2026-11-21T02:14:07.366Z"), /^2026-11-2\d \d\d:\d\d:07$/)
     assert.strictEqual(Layout.time(null), "")
+  })
+
+  it("shows times in a zone and its short name, which summer time changes", () => {
+    const [winter, summer] = ["2026-11-21T02:14:07.366Z", "2026-07-21T02:14:07.366Z"]
+    assert.strictEqual(Layout.time(winter, "America/New_York"), "2026-11-20 21:14")
+    assert.strictEqual(Layout.time(winter, "UTC", true), "2026-11-21 02:14:07")
+    const names = ["America/New_York", "Europe/Berlin", "UTC"].map((zone) =>
+      [winter, summer].map((iso) => Layout.zoneName(iso, zone)).join(" ")
+    )
+    assert.deepStrictEqual(names, ["EST EDT", "CET CEST", "UTC UTC"])
+    assert.strictEqual(Layout.timeTitle("AT", [winter, null, winter]), `AT (${Layout.zoneName(winter)})`)
+    assert.strictEqual(Layout.timeTitle("AT", [undefined]), "AT")
   })
 })

@@ -54,7 +54,7 @@ describe("the command line", () => {
         // The profile is for those who have several; the demo has none.
         const { stdout } = yield* runIn(folder, { FORCE_COLOR: "1", N8N_MCP_PROFILE: "prod" }, "doctor", "--demo")
         assert.include(stdout, "\u001b[32m✓")
-        assert.match(plain, /^ID +STATUS +WORKFLOW +STARTED +TIME$/m)
+        assert.match(plain, /^ID +STATUS +WORKFLOW +STARTED \(\w+\) +TIME$/m)
         assert.include(plain, "請求書リマインダー")
         for (const line of narrow.split("\n")) assert.isAtMost(line.length, 60, line)
         assert.include(narrow, "…")
