@@ -9,6 +9,14 @@ const reordered = 0.05
 
 const sortWords = (name: string) => name.toLowerCase().split(/[\s_-]+/).toSorted().join(" ")
 
+const letters = (text: string) => [...text].toSorted().join("")
+
+/** Number of typos; two letters that changed places are one. */
+const typosOf = (a: string, b: string) => {
+  const count = distance(a, b)
+  return count === 2 && letters(a) === letters(b) ? 1 : count
+}
+
 /** The longest name that is compared: the time grows with the product of both lengths. */
 const maxChars = 100
 
@@ -20,7 +28,7 @@ export const nearest = (name: string, candidates: Iterable<string>, limit = 3): 
   return [...new Set(candidates)].filter(({ length }) => length <= maxChars).map((candidate) => {
     const folded = fold(candidate)
     const contained = sought.length > 1 && folded.length > 1 && (folded.includes(sought) || sought.includes(folded))
-    const typos = distance(sought, folded) / Math.max(sought.length, folded.length, 1)
+    const typos = typosOf(sought, folded) / Math.max(sought.length, folded.length, 1)
     const score = contained ? typos / 2 : typos
     const isReordered = folded.length === sought.length && sortWords(candidate) === words
     return { candidate, score: isReordered ? Math.min(score, reordered) : score }

@@ -25,6 +25,10 @@ describe("nearest", () => {
     }
   )
 
+  it("takes two letters that changed places for one typo", () => {
+    assert.deepStrictEqual(nearest("--lats", ["--last", "--open", "--json"]), ["--last"])
+  })
+
   it("returns at most three distinct names, best first", () => {
     const names = ["Set 12", "Set", "Set 2", "Set 1", "Set", "set1"]
     assert.deepStrictEqual(nearest("Set 1", names), ["Set 1", "set1", "Set 12"])
