@@ -140,7 +140,9 @@ const prepare = Effect.fnUntraced(function*(
   showsLastRun: boolean
 ) {
   const lacksRuns = without === "runs"
-  const runs = lacksRuns || showsLastRun ? yield* make(lacksRuns ? runPages : 1) : undefined
+  // Last runs are read after the list, whose failure says more.
+  const reading = lacksRuns || showsLastRun ? yield* Effect.cached(make(lacksRuns ? runPages : 1)) : Effect.undefined
+  const runs = lacksRuns ? yield* reading : undefined
   const find = uses === undefined ? undefined : Uses.finder(uses, { secrets })
   const places = new Map<string, ReadonlyArray<Uses.Use>>()
   const filter = (workflow: Workflow.Listed) => {
@@ -153,7 +155,7 @@ const prepare = Effect.fnUntraced(function*(
     return uses.length > 0
   }
   const finish = Effect.fnUntraced(function*(workflows: ReadonlyArray<Workflow.Listed>) {
-    const last = runs === undefined ? undefined : yield* runs.of(workflows.map(({ id }) => id))
+    const last = yield* (yield* reading)?.of(workflows.map(({ id }) => id)) ?? Effect.undefined
     const unclear = workflows.filter(({ id }) => last?.has(id) === false)
     if (lacksRuns && unclear.length > 0) {
       return yield* new Errors.ValidationError({

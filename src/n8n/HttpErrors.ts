@@ -170,7 +170,9 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
     const chain = causes(reason.cause)
     // If every address of a host refuses, the innermost error has a code but no message.
     const last = chain.map((cause) => cause.message).filter(Predicate.isString).findLast((text) => text !== "")
-    const text = (last ?? reason._tag).trim().split("\n")[0] ?? ""
+    const line = (last ?? reason._tag).trim().split("\n")[0] ?? ""
+    // OpenSSL names addresses and lines of its source.
+    const text = code !== undefined && /:error:[\dA-F]+:/.test(line) ? code : line
     return yield* new Errors.ApiError({
       ...Errors.targetFields(target),
       reason: new Errors.Unreachable({
