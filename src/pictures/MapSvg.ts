@@ -57,7 +57,7 @@ const summary = ({ broken, contracts, cycles, edges, orphans, workflows }: Workf
     [cycles.length, counted(cycles.length, "cycle")]
   ]
   const words = links.flatMap(([number, words]) => number === 0 ? [] : [words])
-  return { title: counted(current, "workflow"), subtitle: words.join(" · ") || "No links between them" }
+  return { title: counted(current, "workflow"), subtitle: words.join(" · ") || "no links between them" }
 }
 
 /** Names and faults of workflows, and links, in safe text. */

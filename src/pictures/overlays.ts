@@ -97,7 +97,7 @@ const ofExecution = (workflow: Document, execution: Execution.Execution, show: d
       return items > 0 ? { items, status: "ran" } : { status: "idle" }
     }),
     subtitle: [
-      `Execution ${execution.id}: ${execution.status}`,
+      `Run ${execution.id}: ${execution.status}`,
       ...time,
       `${ran} of ${counted(base.sources.length, "node")} ran`
     ].join(" · "),

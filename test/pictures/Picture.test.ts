@@ -56,7 +56,7 @@ describe("Picture", () => {
     Effect.gen(function*() {
       const execution = yield* workflows.failed
       const picture = yield* Pictures.make(workflows.orders, { overlay: { _tag: "Execution", execution } })
-      assert.strictEqual(picture.subtitle, "Execution 1: error · 864 ms · 7 of 8 nodes ran")
+      assert.strictEqual(picture.subtitle, "Run 1: error · 864 ms · 7 of 8 nodes ran")
       assert.strictEqual(picture.focus, nodeIn(picture, "Charge card").id)
       assert.deepStrictEqual(picture.nodes.map(({ name, status }) => `${name}: ${status}`), [
         "New orders: success",

@@ -16,7 +16,7 @@ export interface Effects {
   readonly isStartedOtherwise: boolean
   /** Whether services receive something else. */
   readonly sendsOther: boolean
-  /** Whether its caller gets another answer. */
+  /** Whether its client gets another answer. */
   readonly answersOther: boolean
   /** Whether it failed and no longer does, and sends all that it sent before. */
   readonly isFixed: boolean
@@ -131,7 +131,7 @@ export const noticed = (runs: ReadonlyArray<Judged>, { ignored }: Pick<Groups.Re
       ...(sending === 0 ? [] : [`${counted(sending, "run")} ${sending === 1 ? "sends" : "send"} something else`]),
       ...(answering === 0
         ? []
-        : [`${counted(answering, "caller")} ${answering === 1 ? "gets" : "get"} another answer`]),
+        : [`${counted(answering, "client")} ${answering === 1 ? "gets" : "get"} another answer`]),
       ...(fixed === 0 ? [] : [`${counted(fixed, "failed run")} fixed, nothing else changed`]),
       ...(isHarmless ? ["all send and answer the same"] : []),
       ...(shapes === 0 ? [] : [`${counted(shapes, "volatile value")} compared by shape`])

@@ -235,7 +235,7 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
         yield* withFiles((proved) =>
           Effect.map(
             proved(id, { ...draft, nodes }),
-            ({ verdict }) => assert.match(verdict ?? "", /; 3 callers get another answer$/)
+            ({ verdict }) => assert.match(verdict ?? "", /; 3 clients get another answer$/)
           )
         )
         const answer = Effect.map(scenarios.callWebhook(path, { body: { n: 7 } }), ({ body }) => body)

@@ -78,7 +78,7 @@ describe("a proof", () => {
       assert.isAtMost(runs, 8 + 8 + 2)
     }))
 
-  it.effect("says that a caller gets another answer if it waits for the last node", () =>
+  it.effect("says that a client gets another answer if it waits for the last node", () =>
     Effect.gen(function*() {
       const verdictOf = (version: Version, responseMode: string) => {
         const waiting = (each: Version) => {
@@ -98,7 +98,7 @@ describe("a proof", () => {
       )
       for (const version of ["without email", "throws"] as const) {
         const { verdict } = yield* verdictOf(version, "lastNode")
-        assert.match(verdict, /; 3 callers get another answer/)
+        assert.match(verdict, /; 3 clients get another answer/)
       }
     }))
 

@@ -75,16 +75,16 @@ const noOp = { ...node("Ok", "noOp"), id: ok["id"] }
 
 describe("a proof finds", () => {
   it.effect.each<readonly [string, N8nApi.Workflow, N8nApi.Workflow, string, string]>([
-    ["a removed answer", before, chained([hook, map]), "Ok", "2 callers get another answer"],
+    ["a removed answer", before, chained([hook, map]), "Ok", "2 clients get another answer"],
     [
       "a disabled answer",
       before,
       chained([hook, map, { ...ok, disabled: true }]),
       "Ok",
-      "2 callers get another answer"
+      "2 clients get another answer"
     ],
-    ["a node of another type in its place", before, chained([hook, map, noOp]), "Ok", "2 callers get another answer"],
-    ["a new answer before it", before, chained([hook, early, map, ok]), "Early", "2 callers get another answer"],
+    ["a node of another type in its place", before, chained([hook, map, noOp]), "Ok", "2 clients get another answer"],
+    ["a new answer before it", before, chained([hook, early, map, ok]), "Early", "2 clients get another answer"],
     ["a removed sender", sending, chained([hook, map]), "Send", "2 runs send something else"],
     [
       "a disabled sender",
@@ -139,7 +139,7 @@ describe("a caller that gets the last node's items", () => {
       const { groups, same, verdict } = yield* proving(draft, before)
       assert.strictEqual(same, expected)
       if (expected > 0) return
-      assert.include(verdict, "2 callers get another answer")
+      assert.include(verdict, "2 clients get another answer")
       assert.include(JSON.stringify(groups), "answer.value")
     }))
 })
@@ -302,12 +302,12 @@ describe("a failed run", () => {
       assert.deepInclude(yield* proof([hook, map, ok, node("Done", "noOp")]), { same: 2 })
       const again = yield* proof([hook, throwing, ok])
       assert.deepInclude(again, { same: 0 })
-      assert.match(again.verdict, /^0 same; 2 fail at 'Map'; 2 callers get another answer/)
+      assert.match(again.verdict, /^0 same; 2 fail at 'Map'; 2 clients get another answer/)
       const other = yield* proof([hook, map, {
         ...ok,
         parameters: { ...ok["parameters"] as Obj, options: { responseCode: 422 } }
       }])
-      assert.match(other.verdict, /^0 same; 2 change `sent.status` at 'Ok'; 2 callers get another answer/)
+      assert.match(other.verdict, /^0 same; 2 change `sent.status` at 'Ok'; 2 clients get another answer/)
     }))
 
   it.effect("that fails alike is the same", () =>
