@@ -2,9 +2,16 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Errors from "./Errors.ts"
+import * as Rows from "./Rows.ts"
 
-/** Lookup of a text as a name; `undefined` if nothing has it. */
-type Find = Effect.Effect<string | undefined, Errors.ValidationError>
+/** Meaning of a text as a name; if nothing has the name, those that are like it. */
+interface Meaning {
+  readonly id: string | undefined
+  readonly near: ReadonlyArray<string>
+}
+
+/** Lookup of a text as a name. */
+type Find = Effect.Effect<Meaning, Errors.ValidationError>
 
 /** Texts of one call: their meanings as far as they are known, and the lookups of those that n8n was asked for by id. */
 class Texts {
@@ -30,12 +37,18 @@ export const retry = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E
       call,
       Effect.fnUntraced(function*(error) {
         const known = texts.meanings.size
+        const names = new Set<string>()
         if (error instanceof Errors.NotFoundError && error.resourceType === "Workflow") {
           for (const [text, { find, id }] of texts.lookups) {
             if (id !== error.resourceId) continue
             const meaning = yield* find
             texts.lookups.delete(text)
-            if (meaning !== undefined) texts.meanings.set(text, meaning)
+            if (meaning.id !== undefined) texts.meanings.set(text, meaning.id)
+            for (const name of meaning.near) names.add(name)
+          }
+          if (texts.meanings.size === known && names.size > 0) {
+            const hint = [`Did you mean ${Rows.alternatives(names)}?`, ...[error.hint].flat()]
+            return yield* Effect.fail(new Errors.NotFoundError({ ...error, hint }) as E & Errors.NotFoundError)
           }
         }
         return yield* texts.meanings.size > known ? attempt : Effect.fail(error)

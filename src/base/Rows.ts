@@ -42,6 +42,9 @@ export const listed = (
 /** A name as part of a sentence. */
 export const quote = (name: string, length?: number): string => `'${Visible.label(name, length)}'`
 
+/** Names of which one may be meant: `'A' or 'B'`. */
+export const alternatives = (all: Iterable<string>): string => [...all].map((name) => quote(name)).join(" or ")
+
 /** Names as part of a sentence, each once: `'A', 'B' and 3 more`. */
 export const names = (all: Iterable<string>, most = 8, length?: number): string =>
   listed([...new Set(all)].map((name) => quote(name, length)), most)

@@ -9,6 +9,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
 import * as Alias from "../base/Alias.ts"
 import * as Errors from "../base/Errors.ts"
+import { nearest } from "../base/Nearest.ts"
 import { counted } from "../base/Plural.ts"
 import * as Visible from "../base/Visible.ts"
 import * as NameSearch from "./model/NameSearch.ts"
@@ -104,28 +105,34 @@ export const read = Effect.fnUntraced(function*(text: string): Effect.fn.Return<
 
 const maxNamed = 5
 
-/** Workflows with this name, in any case; archived ones only if there are no others. */
+/** Workflows with this name, in any case, archived ones only if there are no others; and other names that contain it. */
 const withName = Effect.fnUntraced(function*(n8n: typeof N8nClient.Service, text: string) {
   const isSame = NameSearch.equals(text)
+  const others: Array<string> = []
   const all = yield* Stream.runCollect(
-    n8n.streamWorkflows({ name: text.trim(), archived: true, filter: ({ name }) => isSame(name) })
+    n8n.streamWorkflows({
+      name: text.trim(),
+      archived: true,
+      filter: ({ name }) => {
+        if (!isSame(name)) others.push(name)
+        return isSame(name)
+      }
+    })
   )
   const live = all.filter(({ isArchived }) => isArchived !== true)
   const some = live.length === 0 ? all : live
   const exact = some.filter(({ name }) => name === text)
-  return exact.length === 1 ? exact : some
+  return { some: exact.length === 1 ? exact : some, near: all.length > 0 ? [] : nearest(text, others) }
 })
 
-/**
- * Looks up the id of the workflow with this name, ignoring case: `undefined` without such a workflow, and where no n8n is
- * connected. Several workflows of the name are an error.
- */
-export const named = Effect.fn("Links.named")(function*(text: string) {
+const lookUp = Effect.fn("Links.named")(function*(text: string) {
   const n8n = yield* Effect.serviceOption(N8nClient)
-  if (Option.isNone(n8n)) return undefined
+  if (Option.isNone(n8n)) return { id: undefined, near: [] }
   // A failure to look is no answer to whether the id exists.
-  const all = yield* withName(n8n.value, text).pipe(Effect.orElseSucceed(() => []))
-  if (all.length < 2) return all[0]?.id
+  const { near, some: all } = yield* withName(n8n.value, text).pipe(
+    Effect.orElseSucceed(() => ({ near: [], some: [] }))
+  )
+  if (all.length < 2) return { id: all[0]?.id, near }
   const few = all.slice(0, maxNamed).map(({ id, name }) => `'${Visible.label(name)}' (${Visible.label(id)})`)
   return yield* new Errors.ValidationError({
     reason: `${counted(all.length, "workflow")} have the name '${Visible.label(text)}': ${few.join(", ")}${
@@ -135,13 +142,22 @@ export const named = Effect.fn("Links.named")(function*(text: string) {
   })
 })
 
+/**
+ * Looks up the id of the workflow with this name, ignoring case: `undefined` without such a workflow, and where no n8n is
+ * connected. Several workflows of the name are an error.
+ */
+export const named = (text: string) => Effect.map(lookUp(text), ({ id }) => id)
+
 /** Meaning of a text with an id, which is otherwise a name; `format` is the text with another id. */
 export const alias = (text: string, id = text, format: (id: string) => string = identity) =>
   Effect.contextWith((context: Context.Context<never>) =>
     Alias.read(
       text,
       id,
-      Effect.map(Effect.provideContext(named(id), context), (other) => other === undefined ? undefined : format(other))
+      Effect.map(
+        Effect.provideContext(lookUp(id), context),
+        ({ id: other, near }) => ({ id: other === undefined ? undefined : format(other), near })
+      )
     )
   )
 

@@ -68,6 +68,13 @@ layer(n8n)("a workflow", (it) => {
       assert.deepInclude(error, { _tag: "NotFoundError", resourceId: "nothing" })
     }))
 
+  it.effect("of which a name has a part suggests that name, if there is no other", () =>
+    Effect.gen(function*() {
+      const { hint } = yield* Effect.map(Effect.flip(tools.getWorkflow.call({ id: "order" })), Envelope.fromError)
+      assert.strictEqual(hint, "Did you mean 'Orders'? list_workflows lists the workflows with their ids.")
+      assert.strictEqual(yield* idOf("orders"), "w1")
+    }))
+
   it.effect("of another n8n is refused, with the profile that has it", () =>
     Effect.gen(function*() {
       const link = "https://other.test/n8n/workflow/w1"

@@ -3,6 +3,7 @@ import type * as CliError from "effect/cli/CliError"
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
 import { nearest } from "../../base/Nearest.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as tools from "../../tools/index.ts"
 import { general } from "../config/Declarations.ts"
 import { name } from "../Environment.ts"
@@ -121,7 +122,7 @@ export const options = (doc: HelpDoc.HelpDoc, width = maxWidth): string => {
 
 /** Suggestion of names; empty without one. */
 export const didYouMean = (names: ReadonlyArray<string>) =>
-  names.length === 0 ? "" : ` Did you mean ${names.map((each) => `'${each}'`).join(" or ")}?`
+  names.length === 0 ? "" : ` Did you mean ${Rows.alternatives(names)}?`
 
 export const namesIn = (
   groups: ReadonlyArray<{ readonly commands: ReadonlyArray<{ readonly name: string }> }> = []
