@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { dirname, resolve, sep } from "node:path"
 import * as Hints from "../../answer/Hints.ts"
+import * as Errors from "../../base/Errors.ts"
 import { str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Execution from "../../executions/Execution.ts"
@@ -21,6 +22,7 @@ import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
+import { name as program } from "./root.ts"
 import { row } from "./row.ts"
 
 const drawing = Effect.promise(async () => ({
@@ -80,13 +82,14 @@ export const asItRan = Effect.fnUntraced(function*(execution: Execution.Executio
 })
 
 /** Workflow with a run of it: as it ran, unless a file or a version is named. */
-const withExecution = Effect.fnUntraced(function*(reference: string, id: string) {
+const withExecution = Effect.fnUntraced(function*(reference: string | undefined, id: string) {
   const execution = yield* readExecution(id)
+  if (reference === undefined) return { workflow: yield* asItRan(execution), execution }
   const { place, version } = Reference.parse(reference)
   if (place.kind === "n8n") {
     if (place.id !== execution.workflowId && (yield* Reference.idOf(place.id)) !== execution.workflowId) {
       return yield* Options.refuse(
-        `Execution ${id} belongs to workflow '${execution.workflowId}', not '${place.id}': name that workflow, or another execution`
+        `Run ${id} belongs to workflow '${execution.workflowId}', not '${place.id}': name that workflow, or another run`
       )
     }
     if (version === undefined) return { workflow: yield* asItRan(execution), execution }
@@ -95,14 +98,33 @@ const withExecution = Effect.fnUntraced(function*(reference: string, id: string)
   const fileId = str(workflow["id"])
   if (place.kind !== "n8n" && fileId !== undefined && fileId !== execution.workflowId) {
     return yield* Options.refuse(
-      `Execution ${id} belongs to workflow '${execution.workflowId}', but the file '${reference}' contains '${fileId}'`
+      `Run ${id} belongs to workflow '${execution.workflowId}', but the file '${reference}' contains '${fileId}'`
     )
   }
   return { workflow, execution }
 })
 
+/** Workflow of a reference; a number that is not one's id is probably that of a run. */
+const document = (reference: string) =>
+  Workflows.document(reference, "workflow").pipe(
+    Effect.catchIf(
+      (error): error is Errors.NotFoundError =>
+        error instanceof Errors.NotFoundError && error.resourceType === "Workflow" && /^\d+$/.test(reference),
+      (error) =>
+        Effect.fail(
+          new Errors.NotFoundError({
+            ...error,
+            hint: [
+              `If it is the number of a run: ${program} picture --execution ${reference}, or ${program} why ${reference} --open.`,
+              ...[error.hint].flat()
+            ]
+          })
+        )
+    )
+  )
+
 interface Subject {
-  readonly workflow: string
+  readonly workflow: string | undefined
   readonly against: string | undefined
   readonly execution: string | undefined
   readonly problems: boolean
@@ -113,7 +135,8 @@ const readSubject = Effect.fnUntraced(function*({ against, execution, problems, 
     const { execution: run, workflow } = yield* withExecution(reference, execution)
     return { workflow, overlay: { _tag: "Execution" as const, execution: run } }
   }
-  const { workflow } = yield* Workflows.document(reference, "workflow")
+  if (reference === undefined) return yield* Options.refuse("Name a workflow, or a run with --execution ID")
+  const { workflow } = yield* document(reference)
   if (against !== undefined) {
     const { workflow: before } = yield* Reference.resolve(
       fromHere(against),
@@ -153,12 +176,12 @@ export const picture = row({
   name: "picture",
   description: "Draw a workflow as a page or as SVG, with a run, a difference or its problems",
   flags: {
-    workflow: flags.argument(
+    workflow: flags.optionalArgument(
       "workflow",
-      "Its id, link or name, the path of a .json file, or a draft's id; of a version ID@published or ID@VERSION"
+      "Its id, link or name, the path of a .json file, or a draft's id; of a version ID@published or ID@VERSION; with --execution that of the run"
     ),
     against: flags.text("against", "WORKFLOW", "Show the differences from this earlier workflow or version"),
-    execution: flags.text("execution", "ID", "Show this run of the workflow: its id or link"),
+    execution: flags.text("execution", "ID", "Show this run: its id or link"),
     problems: flags.toggle("problems", "Show the problems that validate_workflow finds")
   },
   form: "drawing",
@@ -167,10 +190,12 @@ export const picture = row({
   run: Effect.fnUntraced(function*(subject, options, { page }) {
     const chosen = [subject.against !== undefined, subject.execution !== undefined, subject.problems].filter(Boolean)
     if (chosen.length > 1) return yield* Options.refuse("Choose one of --against, --execution and --problems")
-    const read = yield* Reference.resolve(
-      fromHere(subject.workflow),
-      (workflow) => readSubject({ ...subject, workflow })
-    )
+    const read = subject.workflow === undefined
+      ? yield* readSubject(subject)
+      : yield* Reference.resolve(
+        fromHere(subject.workflow),
+        (workflow) => readSubject({ ...subject, workflow })
+      )
     const lines = yield* draw(page, { name: "picture", ...read }, options)
     return { text: () => lines }
   })

@@ -90,20 +90,22 @@ describe("picture", () => {
       assert.deepStrictEqual([plain.code, plain.stderr], [0, ""])
       assert.strictEqual(
         run.stdout,
-        "pictures/run.html: Sync orders to CRM, Execution 239: error · 510 ms · 4 of 6 nodes ran\n"
+        "pictures/run.html: Sync orders to CRM, Run 239: error · 510 ms · 4 of 6 nodes ran\n"
       )
       assert.match(yield* fs.readFileString(`${folder}/pictures/run.html`), /^<!doctype html>[^]*Upsert CRM contact/)
       assert.match(difference.stdout, /^difference\.SVG: Here, .*5 removed/)
       assert.match(yield* fs.readFileString(`${folder}/difference.SVG`), /^<svg /)
-      assert.strictEqual(ofFile.stdout, "here.svg: Here, Execution 239: error · 510 ms · 1 of 1 node ran\n")
+      assert.strictEqual(ofFile.stdout, "here.svg: Here, Run 239: error · 510 ms · 1 of 1 node ran\n")
 
       // By names, and links.
       const named = yield* picture(folder, "sync orders to crm", "--execution", "239", "--out", "named.svg")
-      assert.match(named.stdout, /^named\.svg: Sync orders to CRM, Execution 239: /)
+      assert.match(named.stdout, /^named\.svg: Sync orders to CRM, Run 239: /)
+      const alone = yield* picture(folder, "--execution", "239", "--out", "alone.svg")
+      assert.match(alone.stdout, /^alone\.svg: Sync orders to CRM, Run 239: /)
       const why = yield* command(folder, "why", "--demo", "--out", "why.html")
       assert.match(
         why.stdout,
-        /^Run 239 of Sync orders to CRM: error\n[^]*\nwhy\.html: Sync orders to CRM, Execution 239/
+        /^Run 239 of Sync orders to CRM: error\n[^]*\nwhy\.html: Sync orders to CRM, Run 239/
       )
       assert.match(yield* fs.readFileString(`${folder}/why.html`), /^<!doctype html>[^]*Upsert CRM contact/)
 
@@ -150,8 +152,14 @@ describe("picture", () => {
         [["nobody"], /^effect-n8n-mcp: Workflow 'nobody' not found\. /],
         [["gone.json"], /gone\.json' does not exist/],
         [[`${orders}@nothing`], /nothing/],
-        [[orders, "--execution", "1"], /Execution '1' not found/],
-        [[report, "--execution", "239"], new RegExp(`Execution 239 belongs to workflow '${orders}', not '${report}'`)],
+        [
+          ["113"],
+          /Workflow '113' not found\..* If it is the number of a run: effect-n8n-mcp picture --execution 113, or effect-n8n-mcp why 113 --open\./
+        ],
+        [["orders to"], /Workflow 'orders to' not found\. Did you mean 'Sync orders to CRM'\?/],
+        [[], /Name a workflow, or a run with --execution ID/],
+        [[orders, "--execution", "1"], /Run '1' not found/],
+        [[report, "--execution", "239"], new RegExp(`Run 239 belongs to workflow '${orders}', not '${report}'`)],
         [["other.json", "--execution", "239"], /other\.json' contains 'xyz'/],
         [[orders, "--execution", "239", "--problems"], /Choose one of --against, --execution and --problems/],
         [[orders, "--out", "picture.png"], /--out 'picture\.png': a picture's name ends in \.svg or \.html/],
