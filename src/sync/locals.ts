@@ -64,11 +64,13 @@ export const hostIn = Effect.fnUntraced(function*(folder: WorkflowFolder) {
 
 /** Reads the state of a folder; empty by default. Fails if the folder belongs to another n8n. */
 export const readState = Effect.fnUntraced(function*(folder: WorkflowFolder) {
-  const { instance } = yield* N8nClient
+  const { about, instance } = yield* N8nClient
   const host = hostOf(instance.url)
   const text = yield* folder.read(stateFile)
   if (text === undefined) return { text, state: { version: 1, host, workflows: {} } satisfies State as State }
   const state = yield* parsed(folder, text)
+  // Fails with the settings that are missing.
+  if (host === "") yield* about
   return state.host === host ? { text, state } : yield* refuse(
     `'${folder.path}' is synced with ${state.host}, not with ${host}`,
     "Use the n8n that the folder belongs to, or another folder for this n8n; promote --from-folder copies its files to another n8n."

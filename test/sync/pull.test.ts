@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { obj } from "../../src/base/Json.ts"
-import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import { layerUnconfigured, N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
 import { inWorld } from "../support/world.ts"
@@ -162,6 +162,11 @@ describe("pull", () => {
       yield* edit(`${folder}/.n8n-sync.json`, "http://n8n.test", "http://other.test")
       const other = yield* Effect.flip(Sync.pull("."))
       assert.include(other.message, "synced with http://other.test, not with http://n8n.test")
+      const unconfigured = layerUnconfigured(["N8N_URL"])
+      assert.strictEqual(
+        (yield* Effect.flip(Effect.provide(Sync.status("."), unconfigured))).message,
+        "n8n is not configured: N8N_URL not set"
+      )
       yield* fs.writeFileString(`${folder}/.n8n-sync.json`, "{")
       assert.include((yield* Effect.flip(Sync.status("."))).message, "cannot be read")
       assert.include((yield* Effect.flip(Sync.pull("../elsewhere"))).message, "files root")
