@@ -119,6 +119,15 @@ describe("an error's envelope", () => {
       assert.include((yield* envelope(fails(code))).hint, names)
     }))
 
+  it.effect("for a port without TLS has no lines of OpenSSL", () =>
+    Effect.gen(function*() {
+      const code = "ERR_SSL_WRONG_VERSION_NUMBER"
+      const raw = "40BDECC7B47F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:x.c:77:"
+      const { context, hint } = yield* envelope(fails(code, raw))
+      assert.strictEqual(context["errorDetails"], code)
+      assert.match(hint ?? "", /^That port speaks http, not https/)
+    }))
+
   it.effect("for a web page with status 404 does not report a missing workflow", () =>
     Effect.gen(function*() {
       for (const page of ["<html>404 page not found</html>", "404 page not found", ""]) {
