@@ -15,6 +15,8 @@ export interface Entry {
   /** Relative to the folder, with slashes. */
   readonly file?: string
   readonly detail?: string
+  /** Its published version runs, and n8n has a newer one that is not published. */
+  readonly draft?: true
 }
 
 /** Outcome of a pull or push for one workflow. */
@@ -65,7 +67,17 @@ export interface Options extends Compare.Options {
 
 export const nonEmpty = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> | undefined => all.length === 0 ? undefined : all
 
-export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => defined({ status, id, name, file, detail })
+export const entryOf = (
+  { detail, file, id, name, remote, status }: Entry & Pick<Compare.Item, "remote">
+): Entry =>
+  defined({
+    status,
+    id,
+    name,
+    file,
+    detail,
+    draft: remote?.active === true && remote.awaitsPublishing ? true as const : undefined
+  })
 
 const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
 

@@ -291,6 +291,7 @@ describe("push", () => {
       yield* edit(`${folder}/live.json`, "\"in\"", "\"in2\"")
       const draft = yield* Sync.push(".")
       assert.deepStrictEqual(draft.entries.map(({ published }) => published), [false])
+      assert.deepStrictEqual((yield* Sync.status(".")).entries.map(({ draft }) => draft), [true])
       assert.strictEqual((yield* get(id)).activeVersionId, running)
       yield* edit(`${folder}/live.json`, "\"in2\"", "\"in3\"")
       const live = yield* Sync.push(".", { publishes: true })

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { resolve } from "node:path"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Options from "../config/Options.ts"
@@ -85,6 +86,8 @@ export const steps = <A extends Sync.Outcome | Sync.Promotion>(
 const advice = (...all: ReadonlyArray<readonly [applies: boolean, text: string]>) =>
   all.flatMap(([applies, text]) => applies ? [`${name}: ${text}`] : [])
 
+const publishing = "push --publish publishes the newest, with --only NAME that of one workflow."
+
 export const status = row({
   name: "status",
   description: "Compare a folder of workflows with n8n",
@@ -94,7 +97,18 @@ export const status = row({
   run: (flags) =>
     Effect.map(
       Sync.status(".", optionsOf(flags)),
-      (result) => SyncReport.sync(result, { isOpen: !result.isSame })
+      (result) => {
+        const drafts = result.entries.filter(({ draft, file }) => draft === true && file !== undefined)
+        return SyncReport.sync(result, {
+          isOpen: !result.isSame,
+          advice: advice([
+            drafts.length > 0,
+            `n8n runs an older version than the newest of ${
+              Rows.names(drafts.map(({ name }) => name), 3)
+            }: ${publishing}`
+          ])
+        })
+      }
     )
 })
 
@@ -196,6 +210,10 @@ export const push = row({
           [
             hasConflicts,
             "what changed on both sides was left out, and is never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's."
+          ],
+          [
+            !dryRun && !publishes && entries.some(({ published }) => published === false),
+            `n8n still runs the published versions of what was pushed: ${publishing}`
           ],
           [
             entries.some(({ status }) => status === "invalid"),

@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import { run, runIn } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
+import { node } from "../../../../support/workflows.ts"
 import { body } from "../../../../sync/workflows.ts"
 
 describe("pull and status", () => {
@@ -34,6 +35,32 @@ describe("pull and status", () => {
         damaged.stderr,
         /^effect-n8n-mcp: .* cannot be read: it is not the state of a synced folder\. Restore it/
       )
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+})
+
+describe("push and status", () => {
+  it.live("say how a draft is published", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { url } = yield* serve({ workflows: [], executions: [] })
+      const env = { N8N_URL: url.href, N8N_API_KEY: "k" }
+      const hook = node("Hook", "webhook", 2, { path: "in" }, { id: "h" })
+      const text = JSON.stringify({ ...body("Live"), nodes: [hook], connections: {} })
+      const folder = yield* folderWith({ "flows/live.json": text })
+      const created = yield* runIn(folder, env, "push", "flows", "--publish")
+      assert.notInclude(created.stderr, "--publish", created.stdout)
+      const file = yield* fs.readFileString(`${folder}/flows/live.json`)
+      yield* fs.writeFileString(`${folder}/flows/live.json`, file.replace("\"in\"", "\"in2\""))
+      const pushed = yield* runIn(folder, env, "push", "flows")
+      assert.match(
+        pushed.stderr,
+        /^effect-n8n-mcp: n8n still runs the published versions .*: push --publish publishes/m
+      )
+      const { code, stderr } = yield* runIn(folder, env, "status", "flows")
+      assert.match(stderr, /^effect-n8n-mcp: n8n runs an older version .* of 'Live': push --publish publishes/m)
+      assert.strictEqual(code, 0)
+      yield* runIn(folder, env, "push", "flows", "--publish")
+      assert.strictEqual((yield* runIn(folder, env, "status", "flows")).stderr, "")
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
 })
 
