@@ -68,7 +68,7 @@ layer(n8n)("a workflow", (it) => {
       assert.deepInclude(error, { _tag: "NotFoundError", resourceId: "nothing" })
     }))
 
-  it.effect("of which a name has a part suggests that name, if there is no other", () =>
+  it.effect("by a part of its name is not found, with a suggestion", () =>
     Effect.gen(function*() {
       const { hint } = yield* Effect.map(Effect.flip(tools.getWorkflow.call({ id: "order" })), Envelope.fromError)
       assert.strictEqual(hint, "Did you mean 'Orders'? list_workflows lists the workflows with their ids.")
