@@ -27,7 +27,7 @@ const orders = "cR5mSyNc9bVh4KqE"
 /** One call of each tool that has a picture. */
 const calls: ReadonlyArray<readonly [name: string, args: Record<string, unknown>, subtitle: RegExp]> = [
   ["get_workflow_connections", { id: orders }, /^6 nodes$/],
-  ["get_execution", { id: "239" }, /^Execution 239: error/],
+  ["get_execution", { id: "239" }, /^Run 239: error/],
   ["validate_workflow", {
     workflow: { name: "X", nodes: [{ name: "A", type: "no.such", position: [0, 0] }], connections: {} }
   }, /error/],
