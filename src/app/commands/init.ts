@@ -61,7 +61,7 @@ const lastFailure = Effect.fnUntraced(
     return [
       "",
       `Your last failed run, ${run.id} of '${Visible.label(workflowName)}'${
-        Layout.time(startedAt).replace(/^(?=.)/, ", ")
+        startedAt == null ? "" : `, ${Layout.exactTime(startedAt)} ${Layout.zoneName(startedAt)}`
       }:`,
       `  ${node}${reason}`,
       `Why, with its data and a picture: ${command} why ${run.id} --open`
