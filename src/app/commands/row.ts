@@ -30,25 +30,27 @@ const page = {
   open: flags.toggle("open", "Open the page in the browser: FILE, or a temporary one")
 }
 
-/** Flags by the forms of a report. */
+/** Flags by the forms of a report, and those of which a program gets JSON without asking. */
 const forms = {
   /** The command prints by itself, or nothing. */
-  none: {},
+  none: { flags: {} },
   /** Lines, or JSON on request. */
-  lines: { json: flags.json },
+  lines: { flags: { json: flags.json } },
   /** Lines in a terminal, JSON on request and for a program. */
-  data,
+  data: { flags: data, isForPrograms: true },
   /** Data, or a page of them. */
-  page: { ...data, ...page },
+  page: { flags: { ...data, ...page }, isForPrograms: true },
   /** A page, or a drawing. */
   drawing: {
-    ...page,
-    out: flags.text("out", "FILE", "File of the picture: .html for a page, as at a terminal, or .svg, as in a pipe")
+    flags: {
+      ...page,
+      out: flags.text("out", "FILE", "File of the picture: .html for a page, as at a terminal, or .svg, as in a pipe")
+    }
   },
   /** Findings in the formats of CI systems. */
-  findings,
+  findings: { flags: findings },
   /** Findings, data for a program, or a page of them. */
-  overview: { ...findings, ...data, ...page }
+  overview: { flags: { ...findings, ...data, ...page }, isForPrograms: true }
 }
 
 /** Report without JSON. */
@@ -151,16 +153,16 @@ export const row = <
   ES,
   RS
 >({ description, flags, form, name, run, services }: Row<Name, Config, F, S, E, R, ES, RS>) =>
-  Command.make(name, { ...flags, ...forms[form] } as Config, (input) =>
+  Command.make(name, { ...flags, ...forms[form].flags } as Config, (input) =>
     Effect.gen(function*() {
       const options = yield* root
       const startedAt = yield* Clock.currentTimeMillis
       const { format, json = false, junit, ...page } = input as Partial<
-        Command.Command.Config.Infer<typeof forms.overview>
+        Command.Command.Config.Infer<typeof forms.overview.flags>
       >
       const target = yield* Browser.targetOf(page, form === "drawing", json ? "--json" : format && `--format ${format}`)
-      const isData = "json" in forms[form] && forms[form].json === data.json && target === undefined
-      const shown = format ?? (json || isData && Terminal.isPiped() ? "json" : "text")
+      const isForProgram = "isForPrograms" in forms[form] && target === undefined && Terminal.isPiped()
+      const shown = format ?? (json || isForProgram ? "json" : "text")
       const how = {
         isJson: shown === "json",
         format: shown,
