@@ -123,7 +123,7 @@ describe("profiles with places of their own", () => {
         main
       ).ended
       const told = new Map(
-        stdout.trim().split("\n").map((line) => obj(JSON.parse(line)) ?? {}).map(({ checks, profile }) => [
+        arr(JSON.parse(stdout)).map((report) => obj(report) ?? {}).map(({ checks, profile }) => [
           profile,
           arr(checks).map((check) => obj(check) ?? {}).map(({ detail, name, status }) => `${name} ${status}: ${detail}`)
         ])

@@ -132,7 +132,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
       const wrong = yield* look({ fields: ["snet"] }, "Twice")
       assert.deepStrictEqual([wrong.input.note, wrong.output.note], [
         "No item here has snet; they have: limit.",
-        "No item here has snet; they have: sent."
+        "No item here has snet; nearest: sent."
       ])
       assert.deepStrictEqual((yield* look({ fields: ["limit"] }, "Twice")).output.note, undefined)
     }))

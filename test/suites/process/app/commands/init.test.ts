@@ -101,8 +101,8 @@ describe("init", () => {
         const flags = ["--n8n-url", other, "--api-key", key, "workflows"]
         assert.deepStrictEqual(names((yield* runIn(folder, { N8N_MCP_PROFILE: "n8n" }, ...flags)).stdout), ["other"])
         // What init prints names a profile, and works where an address is exported.
-        const [, ...args] = /claude mcp add n8n -s user -- \S+ (.*)$/m.exec(output)?.[1]?.split(" ") ?? []
-        assert.deepStrictEqual(args.slice(-2), ["--profile", "n8n"])
+        const [args = []] = [...output.matchAll(/claude mcp add n8n -s user -- .* (--config \S+ --profile n8n)$/gm)]
+          .map(([, words = ""]) => words.split(" "))
         assert.deepStrictEqual(names((yield* runIn(folder, env, ...args, "workflows")).stdout), ["mine"])
         const half = yield* runIn(folder, { N8N_URL: other }, "workflows")
         assert.include(half.stderr, `N8N_URL is set, so '${file}' is not read: unset it`)
