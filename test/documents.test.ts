@@ -2,13 +2,9 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as CliError from "effect/cli/CliError"
-import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Yaml from "effect/encoding/Yaml"
-import * as Layer from "effect/Layer"
-import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { commandLine } from "../src/app/commands/Program.ts"
 import * as Profiles from "../src/app/config/Profiles.ts"
@@ -17,6 +13,7 @@ import * as TestCase from "../src/trials/cases/TestCase.ts"
 import * as WatchRules from "../src/watch/Rules.ts"
 import * as Policy from "../src/workflows/policy/Policy.ts"
 import { blocks, commandsIn, pages, read, type Shown } from "./support/documents.ts"
+import { presented } from "./support/inProcess.ts"
 
 const names = new Set(commandLine.subcommands.flatMap(({ commands }) => commands.map(({ name }) => name)))
 
@@ -29,20 +26,11 @@ const parser = Command.validate(
 )
 
 /** Reasons why the program refuses a command line; of options that ask for a page, none. */
-const refusals = (args: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const events = yield* Ref.make<ReadonlyArray<CliOutput.Presenter.Event>>([])
-    yield* Command.runWith(parser, { version: "0" })(args).pipe(
-      Effect.ignore,
-      Effect.provideService(CliOutput.Presenter, { present: (event) => Ref.update(events, (all) => [...all, event]) })
-    )
-    const [event] = yield* Ref.get(events)
-    if (event?._tag !== "InvalidInvocation") return event === undefined ? ["nothing was parsed"] : []
-    return event.errors.map(({ message }) => message).filter((message) => message !== accepted)
-  }).pipe(Effect.provide(Layer.mergeAll(
-    NodeServices.layer,
-    ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))
-  )))
+const refusals = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
+  const event = yield* presented(Command.runWith(parser, { version: "0" })(args))
+  if (event?._tag !== "InvalidInvocation") return event === undefined ? ["nothing was parsed"] : []
+  return event.errors.map(({ message }) => message).filter((message) => message !== accepted)
+})
 
 /** Schemas of the files that pages show, by a key that only such a file has. */
 const schemas: { readonly [key: string]: Schema.Decoder<unknown> } = {

@@ -5,6 +5,7 @@ import * as Command from "effect/cli/Command"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Ref from "effect/Ref"
 import { vi } from "vitest"
 import { commandLine } from "../../src/app/commands/Program.ts"
 
@@ -30,6 +31,20 @@ export const printed = Effect.fnUntraced(function*<E extends { readonly message:
   const { exitCode } = process
   process.exitCode = undefined
   return { ...output, error, exitCode }
+})
+
+/** Event that a run of a command line presents: help, or a refusal. */
+export const presented = Effect.fnUntraced(function*<A, E>(
+  run: Effect.Effect<A, E, NodeServices.NodeServices>
+) {
+  const events = yield* Ref.make<ReadonlyArray<CliOutput.Presenter.Event>>([])
+  yield* run.pipe(
+    Effect.ignore,
+    Effect.provideService(CliOutput.Presenter, { present: (event) => Ref.update(events, (all) => [...all, event]) }),
+    Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))))
+  )
+  const [event] = yield* Ref.get(events)
+  return event
 })
 
 /** Runs a command with only these variables. */

@@ -13,6 +13,7 @@ import * as AtomicFile from "../../base/AtomicFile.ts"
 import { sha256 } from "../../base/Hash.ts"
 import { arr, obj, str } from "../../base/Json.ts"
 import { nodeCommand } from "../../base/NodeCommand.ts"
+import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as N8nClient from "../../n8n/N8nClient.ts"
 import * as tools from "../../tools/index.ts"
@@ -326,8 +327,7 @@ export const init = row({
     const command = [...nodeCommand(), process.argv[1] ?? "", "--config", file, "--profile", name]
     yield* Terminal.print(["", "Add it to a client:", ...clientLines(name, command, isProject)].join("\n"))
     if (!isOld && names.length > 0) {
-      const others = all.map((each) => `'${Visible.label(each)}'`).join(" or ")
-      yield* Terminal.say(`\nCommands now need --profile NAME, with ${others}.`)
+      yield* Terminal.say(`\nCommands now need --profile NAME, with ${Rows.alternatives(all)}.`)
     }
     const winning = ["N8N_MCP_CONFIG", "N8N_MCP_PROFILE"].some(isSetHere)
       ? []

@@ -1,16 +1,13 @@
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import type * as HelpDoc from "effect/cli/HelpDoc"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Ref from "effect/Ref"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Help from "../../../src/app/commands/help.ts"
 import { commandLine } from "../../../src/app/commands/Program.ts"
 import { declarations } from "../../../src/app/config/Declarations.ts"
+import { presented } from "../../support/inProcess.ts"
 
 /** Every command, by the words that select it. */
 const paths = (
@@ -24,19 +21,7 @@ const paths = (
 const all = paths(commandLine)
 
 /** Document of a command's help, or of a refusal with its text. */
-const present = (args: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const events = yield* Ref.make<ReadonlyArray<CliOutput.Presenter.Event>>([])
-    yield* Command.runWith(commandLine, { version: "0" })(args).pipe(
-      Effect.ignore,
-      Effect.provideService(CliOutput.Presenter, { present: (event) => Ref.update(events, (all) => [...all, event]) })
-    )
-    const [event] = yield* Ref.get(events)
-    return event
-  }).pipe(Effect.provide(Layer.merge(
-    NodeServices.layer,
-    ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))
-  )))
+const present = (args: ReadonlyArray<string>) => presented(Command.runWith(commandLine, { version: "0" })(args))
 
 const docOf = (path: ReadonlyArray<string>) =>
   Effect.map(present([...path, "--help"]), (event) => {
