@@ -1,8 +1,32 @@
 import { existsSync } from "node:fs"
 import { defineConfig } from "vitest/config"
+import { InOrder } from "./test/mutants/InOrder.ts"
+import { instrument } from "./test/mutants/instrument.ts"
 
-/** `pnpm test` runs the fast tests; `pnpm test:suite NAME` runs those of `test/suites/NAME` alone. */
+/**
+ * `pnpm test` runs the fast tests; `pnpm test:suite NAME` runs those of `test/suites/NAME` alone; `pnpm test:suite mutants`
+ * the fast ones with mistakes in `src`, to see which of these no test notices.
+ */
 export default defineConfig(({ mode }) => {
+  if (mode === "mutants") {
+    return {
+      plugins: [instrument()],
+      test: {
+        env: { XDG_CONFIG_HOME: "/nonexistent", N8N_MCP_ROUNDS: "1", N8N_MCP_SHRINKS: "0" },
+        globalSetup: ["test/support/setup.ts", "test/mutants/setup.ts"],
+        include: ["test/**/*.test.ts"],
+        exclude: ["test/suites/**"],
+        setupFiles: "test/support/properties.ts",
+        maxWorkers: "100%",
+        // A mutant can spoil what modules remember.
+        isolate: true,
+        runner: "test/mutants/runner.ts",
+        sequence: { sequencer: InOrder },
+        update: false,
+        testTimeout: 6_000_000
+      }
+    }
+  }
   const suite = mode === "test" ? process.env["N8N_MCP_SUITE"] : mode
   const setup = `test/suites/${suite}/setup.ts`
   return {

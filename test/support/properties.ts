@@ -6,5 +6,9 @@ import * as Arbitrary from "effect/Arbitrary"
 import { seed } from "./seed.ts"
 
 Arbitrary.configureGlobal({
-  check: { runs: 20 * Number(process.env["N8N_MCP_ROUNDS"] ?? 2), seed: seed(20_261_122) }
+  check: {
+    runs: 20 * Number(process.env["N8N_MCP_ROUNDS"] ?? 2),
+    seed: seed(20_261_122),
+    ...process.env["N8N_MCP_SHRINKS"] === undefined ? {} : { maxShrinks: Number(process.env["N8N_MCP_SHRINKS"]) }
+  }
 })
