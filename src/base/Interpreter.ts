@@ -1,13 +1,13 @@
 /** Evaluates untrusted JavaScript expressions by an allow-list, with a step budget and without host objects. */
-import type * as Acorn from "acorn"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Compiled, Options } from "./interpreter/Compile.ts"
 import { charge, Fn, Problem, start, toJson } from "./interpreter/Values.ts"
 import { parser } from "./JavaScript.ts"
-import { arr, type Obj, obj } from "./Json.ts"
+import type { Obj } from "./Json.ts"
 import * as Lazy from "./Lazy.ts"
+import * as Syntax from "./Syntax.ts"
 
 export { Problem }
 
@@ -121,14 +121,13 @@ export const load: Effect.Effect<Interpreter> = Effect.map(
       const parsed = parse(`(${source}\n)`, "expression")
       if (parsed === undefined) return Result.fail(problem("budget", "It is nested too deeply", 0))
       const offsetOf = (at: number) => Math.min(Math.max(at - 1, 0), source.length)
-      if ("mistake" in parsed) return Result.fail(problem("syntax", parsed.mistake, offsetOf(parsed.at)))
-      const [statement, more] = arr(parsed.program["body"])
-      if (more !== undefined) {
-        return Result.fail(
-          problem("syntax", "There is more than one expression", offsetOf(Number(obj(more)?.["start"])))
-        )
+      if (parsed.program === undefined) return Result.fail(problem("syntax", parsed.mistake, offsetOf(parsed.at)))
+      const expression = Syntax.expressionOf(parsed.program)
+      if (expression === undefined) {
+        const at = offsetOf(parsed.program.body[1]?.start ?? 0)
+        return Result.fail(problem("syntax", "There is more than one expression", at))
       }
-      return catchProblems(() => compileTree((statement as Acorn.ExpressionStatement).expression, options))
+      return catchProblems(() => compileTree(expression, options))
     }
     return {
       compile: (source) => compile(source, { isItem: false }),

@@ -1,13 +1,22 @@
 /** Parses untrusted JavaScript: from workflows, node types and arguments. */
-import type { Parser } from "acorn"
+import type { Parser, Program } from "acorn"
 import * as Effect from "effect/Effect"
-import type { Obj } from "./Json.ts"
 import * as Lazy from "./Lazy.ts"
+import * as Syntax from "./Syntax.ts"
 
-/** An ESTree program, or the first syntax error and its offset; `undefined` if the code is too large or too deep. */
+/** A program, or the first syntax error and its offset; `undefined` if the code is too large or too deep. */
 export type Parsed =
-  | { readonly program: Obj }
-  | { readonly mistake: string; readonly at: number }
+  | {
+    /** Syntax tree. @internal */
+    readonly program: Program
+    readonly mistake?: undefined
+  }
+  | {
+    /** @internal */
+    readonly program?: undefined
+    readonly mistake: string
+    readonly at: number
+  }
   | undefined
 
 /** Parses JavaScript: an `expression` as in n8n, or the `body` of an async function. */
@@ -15,6 +24,9 @@ export type Parse = (code: string, as: "expression" | "body") => Parsed
 
 /** Maximum length of code that is parsed: a parser cannot be interrupted. */
 export const maxChars = 128 * 1024
+
+/** Maximum depth of a tree, so that nothing that walks one recursively overflows. */
+const maxDepth = 1_000
 
 /** Maximum number of names that code declares, and length of a regular expression: acorn takes the square of either. */
 const maxNames = 5_000
@@ -56,8 +68,10 @@ export const parser: Effect.Effect<Parse> = Effect.map(
         allowAwaitOutsideFunction: as === "body"
       })
       const [first] = program.body
+      // Each level takes a character at least.
+      if (code.length > maxDepth && Syntax.isDeeper(program, maxDepth)) return undefined
       return as === "body" || first?.type === "ExpressionStatement"
-        ? { program: { ...program } }
+        ? { program }
         : { mistake: first === undefined ? "It is empty" : "It is a statement, not a value", at: 0 }
     } catch (error) {
       // A stack overflow is not a fault of the code.

@@ -7,9 +7,9 @@ import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import * as Interpreter from "../base/Interpreter.ts"
 import * as JavaScript from "../base/JavaScript.ts"
-import { str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Redact from "../base/Redact.ts"
+import * as Syntax from "../base/Syntax.ts"
 import { type Condition, type DataTable, isUnsupported, N8nClient, type Row, type RowFilter } from "../n8n/N8nClient.ts"
 
 export type Columns = ReadonlyMap<string, string>
@@ -72,14 +72,7 @@ const columnOf = (scope: Scope, node: Operand): string | undefined => {
       ? name
       : refuse(scope, node, "names no column of the table", suggestion(name, [...scope.columns.keys()]))
   if (node.type === "Identifier" && node.name !== "undefined") return checked(node.name)
-  if (node.type !== "MemberExpression" || node.object.type !== "Identifier" || node.object.name !== "$json") {
-    return undefined
-  }
-  const name = node.property.type === "Literal"
-    ? str(node.property.value)
-    : node.computed || node.property.type !== "Identifier"
-    ? undefined
-    : node.property.name
+  const name = node.type === "MemberExpression" && Syntax.isNamed(node.object, "$json") ? Syntax.keyOf(node) : undefined
   return name === undefined ? undefined : checked(name)
 }
 
@@ -142,9 +135,7 @@ const alike = (
 }
 
 const methodOf = ({ callee }: Acorn.CallExpression) =>
-  callee.type === "MemberExpression" && !callee.computed && callee.property.type === "Identifier"
-    ? { of: callee.object, method: callee.property.name }
-    : undefined
+  callee.type === "MemberExpression" ? { of: callee.object, method: Syntax.keyOf(callee) ?? "" } : undefined
 
 const oneOf = (scope: Scope, node: Acorn.CallExpression, list: Acorn.ArrayExpression, argument: Operand): RowFilter => {
   const columnName = columnOf(scope, argument) ?? refuse(scope, argument, "is no column")
@@ -226,19 +217,16 @@ export const parse = (
     // In parentheses `{}` is an object, not a block.
     const inParentheses = `(${source}\n)`
     const parsed = parseCode(inParentheses, "expression")
-    if (parsed === undefined || "mistake" in parsed) {
+    if (parsed?.program === undefined) {
       return Result.fail({
         reason: `where is not an expression: ${parsed?.mistake ?? "it is nested too deeply"}`,
         hint: possible
       })
     }
-    // acorn's types are not public: users of the package do not have acorn.
-    const { body: [statement, more] } = parsed.program as unknown as Acorn.Program
-    if (statement?.type !== "ExpressionStatement" || more !== undefined) {
-      return Result.fail({ reason: "where is more than one expression", hint: possible })
-    }
+    const expression = Syntax.expressionOf(parsed.program)
+    if (expression === undefined) return Result.fail({ reason: "where is more than one expression", hint: possible })
     try {
-      const { filters, type = "and" } = translate({ source: inParentheses, columns }, statement.expression)
+      const { filters, type = "and" } = translate({ source: inParentheses, columns }, expression)
       return Result.succeed({ type, filters })
     } catch (error) {
       if (error instanceof Untranslatable) return Result.fail({ reason: error.reason, hint: error.hint })

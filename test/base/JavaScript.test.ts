@@ -7,6 +7,7 @@ const declared = (count: number) => `let ${Array.from({ length: count }, (_, ind
 describe("code", () => {
   it.effect.each([
     { what: "characters", most: "a;".repeat(65_536), over: "a;".repeat(65_537) },
+    { what: "levels", most: `a${".b".repeat(997)}`, over: `a${".b".repeat(60_000)}` },
     { what: "names", most: declared(5_000), over: declared(5_001) },
     { what: "characters of a pattern", most: `/${"a".repeat(10_000)}/`, over: `/${"a".repeat(10_001)}/` }
   ])("with too many $what is not parsed", ({ most, over }) =>

@@ -1,5 +1,6 @@
 /** Functions, and the statements and patterns in them. */
 import type * as Acorn from "acorn"
+import { namesIn } from "../Syntax.ts"
 import { get } from "./Members.ts"
 import * as Scopes from "./Scope.ts"
 import { charge, descend, elements, fail, Fn, type Run } from "./Values.ts"
@@ -17,21 +18,6 @@ export const keyOf = (property: Acorn.AssignmentProperty | Acorn.Property): stri
     : property.key.type === "Literal"
     ? String(property.key.value)
     : Scopes.refuse(property.key)
-
-const namesIn = (pattern: Acorn.Pattern): ReadonlyArray<string> => {
-  switch (pattern.type) {
-    case "Identifier":
-      return [pattern.name]
-    case "ObjectPattern":
-      return pattern.properties.flatMap((property) =>
-        property.type === "RestElement" ? Scopes.refuse(property) : namesIn(property.value)
-      )
-    case "ArrayPattern":
-      return pattern.elements.flatMap((element) => element === null ? [] : namesIn(element))
-    default:
-      return Scopes.refuse(pattern)
-  }
-}
 
 const binding = (pattern: Acorn.Pattern, scope: Scopes.Scope): Bind =>
   Scopes.nested(pattern, scope, (): Bind => {

@@ -1,16 +1,16 @@
 /** Code of nodes, compared as it runs: without comments and layout. Pure. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { type Obj, obj } from "../../base/Json.ts"
+import type * as Syntax from "../../base/Syntax.ts"
 
 /** Keys of a syntax tree that say where something is written. */
 const places = new Set(["start", "end", "loc", "range"])
 
 const treeOf = (code: string, parse: Parse): string | undefined => {
-  const parsed = parse(code, "body")
-  if (parsed === undefined || "mistake" in parsed) return undefined
-  return JSON.stringify(parsed.program, function(this: Obj, key, value: unknown) {
+  const program = parse(code, "body")?.program
+  return program && JSON.stringify(program, function(this: Partial<Syntax.Node>, key, value: unknown) {
     // A literal has its value beside its text, a regular expression its own parts, a large integer its digits.
-    if (places.has(key) || key === "raw" && this["type"] === "Literal") return undefined
+    if (places.has(key) || key === "raw" && this.type === "Literal") return undefined
     return typeof value === "bigint" ? String(value) : value
   })
 }

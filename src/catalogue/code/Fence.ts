@@ -4,8 +4,9 @@
  * of modules only computes. Pure.
  */
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, obj, str } from "../../base/Json.ts"
+import { obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import * as Syntax from "../../base/Syntax.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import places from "./fence.json" with { type: "json" }
@@ -123,11 +124,8 @@ type Form = keyof typeof surroundings
 /** Whether the code is the whole body of the function as which n8n runs it: it neither ends it early nor breaks it. */
 const isBody = (code: string, form: Form, parse: Parse): boolean => {
   const { after, before } = functions[form]
-  const parsed = parse(`${before}${code}${after}`, "expression")
-  const body = parsed !== undefined && "program" in parsed ? arr(parsed.program["body"]) : []
-  const expression = obj(obj(body[0])?.["expression"])
-  return body.length === 1 && /^(?:ArrowFunction|Function)Expression$/.test(str(expression?.["type"]) ?? "") &&
-    expression?.["end"] === before.length + code.length + after.length - 1
+  const whole = Syntax.expressionOf(parse(`${before}${code}${after}`, "expression")?.program)
+  return Syntax.isFunction(whole) && whole.end === before.length + code.length + after.length - 1
 }
 
 const pathsOf = (type: string, form: Form): ReadonlyArray<string> =>

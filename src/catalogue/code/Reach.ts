@@ -1,6 +1,7 @@
 /** Effects of a node's code beyond computing from its input. */
+import type * as Acorn from "acorn"
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import * as Syntax from "../../base/Syntax.ts"
 import lists from "./javascript.json" with { type: "json" }
 import * as Scopes from "./scopes.ts"
 
@@ -21,6 +22,9 @@ const namespaces = words(lists.namespaces)
 
 /** Namespaces that lead to every function: they may only be read by name, called, or compared with. */
 const guarded = words(lists.guarded)
+
+/** Types of nodes that do nothing beyond their parts; a type that is not known may do anything. */
+const inert = words(lists.inert)
 
 /** Functions of `Object` that give no access to prototypes and accessors. */
 const ofObject = words(lists.ofObject)
@@ -44,6 +48,8 @@ const callers: ReadonlyMap<string, number> = new Map([
   ...["from", "fromAsync", "parse", "stringify", "groupBy", "replace", "replaceAll"].map((name) => [name, 1] as const)
 ])
 
+type Node = Syntax.Node
+
 class Collector {
   outside = false
   state = false
@@ -59,17 +65,15 @@ class Collector {
     return { outside: this.outside || this.readsAny && (this.callsAny || this.isCalledByOthers()), state: this.state }
   }
 
-  private isFree(node: Obj | undefined, scope: Scopes.Scope): string | undefined {
-    const name = Scopes.typeOf(node) === "Identifier" ? str(node?.["name"]) : undefined
-    return name === undefined || this.scopes.find(scope, name) !== undefined ? undefined : name
+  private isFree(node: Node, scope: Scopes.Scope): string | undefined {
+    return node.type !== "Identifier" || this.scopes.find(scope, node.name) !== undefined ? undefined : node.name
   }
 
   /** Whether the value is certainly a function of the program or a harmless one. */
-  private isFunction(value: unknown, scope: Scopes.Scope, depth = 0): boolean {
-    const node = obj(value)
-    if (node === undefined || depth > 8) return false
-    const each = (...keys: ReadonlyArray<string>) => keys.every((key) => this.isFunction(node[key], scope, depth + 1))
-    switch (Scopes.typeOf(node)) {
+  private isFunction(node: Node | null | undefined, scope: Scopes.Scope, depth = 0): boolean {
+    if (depth > 8) return false
+    const each = (node: Node) => this.isFunction(node, scope, depth + 1)
+    switch (node?.type) {
       case "FunctionExpression":
       case "FunctionDeclaration":
       case "ArrowFunctionExpression":
@@ -77,19 +81,19 @@ class Collector {
       case "ClassDeclaration":
         return true
       case "ChainExpression":
-        return each("expression")
+        return each(node.expression)
       case "ConditionalExpression":
-        return each("consequent", "alternate")
+        return each(node.consequent) && each(node.alternate)
       case "LogicalExpression":
-        return each("left", "right")
+        return each(node.left) && each(node.right)
       case "MemberExpression": {
-        const free = this.isFree(obj(node["object"]), scope)
-        const key = Scopes.keyOf(node)
+        const free = this.isFree(node.object, scope)
+        const key = Syntax.keyOf(node)
         return free !== undefined && key !== undefined &&
           (namespaces.has(free) || values.has(free) && this.isMethod(key, depth + 1))
       }
       case "Identifier": {
-        const name = String(node["name"])
+        const { name } = node
         const binding = this.scopes.find(scope, name)
         if (binding === undefined) return values.has(name) || namespaces.has(name) || staticData.has(name)
         if (binding.isCallable) return true
@@ -101,93 +105,90 @@ class Collector {
     return false
   }
 
+  /** Whether a value may be a function that neither the program nor the language defines. */
+  private mayBeAny({ node, scope }: Scopes.Written, depth = 0): boolean {
+    return Scopes.mayBeFunction(node) && !this.isFunction(node, scope, depth)
+  }
+
   /** Whether only n8n, the language or the program defines functions as properties of this name. */
   private isMethod(name: string, depth = 0): boolean {
-    return (this.scopes.properties.get(name) ?? []).every(({ node, scope }) =>
-      !Scopes.mayBeFunction(node) || this.isFunction(node, scope, depth)
-    )
+    return (this.scopes.properties.get(name) ?? []).every((written) => !this.mayBeAny(written, depth))
   }
 
   /** Whether a value that may be any function is where the language or its functions may call it. */
   private isCalledByOthers(): boolean {
-    const mayBeAny = ({ node, scope }: Scopes.Written) => Scopes.mayBeFunction(node) && !this.isFunction(node, scope)
-    return [...Scopes.implicit].some((name) => this.scopes.properties.get(name)?.some(mayBeAny) === true) ||
+    return [...Scopes.implicit].some((name) => !this.isMethod(name)) ||
       this.scopes.computed.some(({ key, value }) =>
-        !this.scopes.isNumber(key, value.scope) && mayBeAny(value) && !isCopied(value.node)
+        !this.scopes.isNumber(key, value.scope) && this.mayBeAny(value) && !isCopied(value.node)
       )
   }
 
-  private callee(value: unknown, scope: Scopes.Scope): void {
-    const node = Scopes.typeOf(obj(value)) === "ChainExpression" ? obj(obj(value)?.["expression"]) : obj(value)
-    if (node === undefined || Scopes.typeOf(node) === "Super" || this.isFunction(node, scope)) return
+  private callee(value: Node, scope: Scopes.Scope): void {
+    const node = value.type === "ChainExpression" ? value.expression : value
+    if (node.type === "Super" || this.isFunction(node, scope)) return
     // Names that are not harmless already count as outside.
     if (this.isFree(node, scope) !== undefined) return
-    const name = Scopes.typeOf(node) === "MemberExpression" ? Scopes.keyOf(node) : undefined
-    const receiver = obj(node["object"])
-    if (name === undefined || !this.isMethod(name)) this.callsAny = true
+    const name = node.type === "MemberExpression" ? Syntax.keyOf(node) : undefined
+    if (node.type !== "MemberExpression" || name === undefined || !this.isMethod(name)) this.callsAny = true
     else if (indirect.has(name)) {
-      const isKnown = this.isFunction(receiver, scope) ||
-        Scopes.typeOf(receiver) === "MemberExpression" && Scopes.keyOf(receiver ?? {}) !== undefined
+      const { object } = node
+      const isKnown = this.isFunction(object, scope) ||
+        object.type === "MemberExpression" && Syntax.keyOf(object) !== undefined
       if (!isKnown) this.callsAny = true
     }
   }
 
-  private call(node: Obj, scope: Scopes.Scope): void {
-    const callee = obj(node["callee"])
-    const args = arr(node["arguments"])
+  private call(node: Acorn.CallExpression | Acorn.NewExpression, scope: Scopes.Scope): void {
+    const { arguments: args, callee } = node
+    const [first] = args
     const free = this.isFree(callee, scope)
     this.callee(callee, scope)
-    if (free !== undefined && timers.has(free) && !this.isFunction(args[0], scope)) this.outside = true
-    if (free === "require" && !modules.has((Scopes.textOf(args[0]) ?? "").replace(/^node:/, ""))) this.outside = true
-    const name = Scopes.typeOf(callee) === "MemberExpression" ? Scopes.keyOf(callee ?? {}) : undefined
-    const isExecuted = Scopes.typeOf(node) === "NewExpression" && free === "Promise"
+    if (free !== undefined && timers.has(free) && !this.isFunction(first, scope)) this.outside = true
+    if (free === "require" && !modules.has((Syntax.textOf(first) ?? "").replace(/^node:/, ""))) this.outside = true
+    const name = callee.type === "MemberExpression" ? Syntax.keyOf(callee) : undefined
+    const isExecuted = node.type === "NewExpression" && free === "Promise"
     const position = isExecuted ? 0 : callers.get(name ?? "")
     if (position === undefined) return
-    const called = name === "then" ? args.slice(0, 2) : args.slice(position, position + 1)
-    if (
-      [...called, ...args.filter((each) => Scopes.typeOf(obj(each)) === "SpreadElement")].some((each) =>
-        Scopes.mayBeFunction(each) && !this.isFunction(each, scope)
-      )
-    ) this.callsAny = true
+    const called = args.slice(position, name === "then" ? 2 : position + 1)
+    const spread = args.filter(({ type }) => type === "SpreadElement")
+    if ([...called, ...spread].some((node) => this.mayBeAny({ node, scope }))) this.callsAny = true
   }
 
-  private name(node: Obj, scope: Scopes.Scope, parent: Obj): void {
+  private name(node: Acorn.Identifier, scope: Scopes.Scope, parent: Node | undefined): void {
     const name = this.isFree(node, scope)
-    if (name === undefined || Scopes.typeOf(parent) === "UnaryExpression" && parent["operator"] === "typeof") return
-    const isCallee = parent["callee"] === node
+    if (name === undefined || parent?.type === "UnaryExpression" && parent.operator === "typeof") return
+    const isCallee = Syntax.isCalleeOf(node, parent)
     if (staticData.has(name)) this.state = true
     else if (name === "helpers" || name === "$helpers") {
       if (!isHarmlessHelper(node, parent)) this.outside = true
     } else if (name === "require" || timers.has(name)) {
       if (!isCallee) this.outside = true
     } else if (namespaces.has(name)) {
-      const isMember = Scopes.typeOf(parent) === "MemberExpression" && parent["object"] === node
-      const isRead = isMember && Scopes.keyOf(parent) !== undefined
-      if (name === "console" && !(isMember && consoleMethods.has(Scopes.keyOf(parent) ?? ""))) this.outside = true
-      if (name === "Object" && isMember && !ofObject.has(Scopes.keyOf(parent) ?? "")) this.outside = true
-      if (isMember ? !isRead : guarded.has(name) && !isCallee && !isCompared(parent)) this.outside = true
+      const isMember = Syntax.isObjectOf(node, parent)
+      const key = isMember ? Syntax.keyOf(parent) : undefined
+      if (name === "console" && !consoleMethods.has(key ?? "")) this.outside = true
+      if (name === "Object" && isMember && !ofObject.has(key ?? "")) this.outside = true
+      if (isMember ? key === undefined : guarded.has(name) && !isCallee && !isCompared(parent)) this.outside = true
     } else if (!values.has(name)) this.outside = true
   }
 
-  private member(node: Obj, scope: Scopes.Scope, parent: Obj): void {
-    const key = Scopes.keyOf(node)
+  private member(node: Acorn.MemberExpression, scope: Scopes.Scope, parent: Node | undefined): void {
+    const { object, property } = node
+    const key = Syntax.keyOf(node)
     if (key === undefined) {
-      if (passesOn(node, parent) && !this.scopes.isHarmlessKey(node["property"], scope)) this.readsAny = true
+      if (passesOn(node, parent) && !this.scopes.isHarmlessKey(property, scope)) this.readsAny = true
     } else if (Scopes.reflective.has(key)) {
       const isNameOfIt = key === "constructor" &&
-        (isCompared(parent) || parent["object"] === node && Scopes.keyOf(parent) === "name")
+        (isCompared(parent) || Syntax.isObjectOf(node, parent) && Syntax.keyOf(parent) === "name")
       if (!isNameOfIt) this.outside = true
-    } else if (
-      key === "prototype" && this.isFree(obj(node["object"]), scope) !== undefined && parent["object"] !== node
-    ) {
+    } else if (key === "prototype" && this.isFree(object, scope) !== undefined && !Syntax.isObjectOf(node, parent)) {
       this.outside = true
     }
-    const target = obj(node["object"])
-    if (Scopes.typeOf(target) === "ThisExpression" && scope.receiver === "global") this.ofGlobal(node, key, parent)
+    if (object.type === "ThisExpression" && scope.receiver === "global") this.ofGlobal(node, key, parent)
   }
 
   /** Visits a member of `this`, which outside of classes may be the global object. */
-  private ofGlobal(node: Obj, key: string | undefined, parent: Obj): void {
+  private ofGlobal(node: Node, key: string | undefined, parent: Node | undefined): void {
     if (key === undefined) this.outside = true
     else if (staticData.has(key)) this.state = true
     else if (key === "helpers") {
@@ -198,16 +199,16 @@ class Collector {
   }
 
   /** Visits the target of an assignment, which may change a namespace: `Error.prepareStackTrace = …`. */
-  private target(value: unknown, scope: Scopes.Scope): void {
-    let node = obj(value)
-    if (Scopes.typeOf(node) !== "MemberExpression") return
-    while (Scopes.typeOf(node) === "MemberExpression") node = obj(node?.["object"])
+  private target(target: Node, scope: Scopes.Scope): void {
+    if (target.type !== "MemberExpression") return
+    let node: Node = target
+    while (node.type === "MemberExpression") node = node.object
     const free = this.isFree(node, scope)
     if (free !== undefined && namespaces.has(free)) this.outside = true
   }
 
-  readonly visit = (node: Obj, scope: Scopes.Scope, parent: Obj): void => {
-    switch (Scopes.typeOf(node)) {
+  readonly visit = (node: Node, scope: Scopes.Scope, parent: Node | undefined): void => {
+    switch (node.type) {
       case "Identifier":
         return this.name(node, scope, parent)
       case "MemberExpression":
@@ -216,51 +217,47 @@ class Collector {
       case "NewExpression":
         return this.call(node, scope)
       case "TaggedTemplateExpression":
-        return this.callee(node["tag"], scope)
+        return this.callee(node.tag, scope)
       case "AssignmentExpression":
-        return this.target(node["left"], scope)
+        return this.target(node.left, scope)
       case "ClassDeclaration":
       case "ClassExpression":
-        return this.callee(node["superClass"], scope)
-      case "ThisExpression": {
-        if (scope.receiver === "global" && !(parent["object"] === node)) this.outside = true
+        if (node.superClass) this.callee(node.superClass, scope)
         return
-      }
+      case "ThisExpression":
+        if (scope.receiver === "global" && !Syntax.isObjectOf(node, parent)) this.outside = true
+        return
       case "Property": {
-        const key = Scopes.keyOf(node)
-        if (Scopes.typeOf(parent) !== "ObjectPattern") return
-        if (key === undefined) this.readsAny ||= !this.scopes.isHarmlessKey(node["key"], scope)
+        const key = Syntax.keyOf(node)
+        if (parent?.type !== "ObjectPattern") return
+        if (key === undefined) this.readsAny ||= !this.scopes.isHarmlessKey(node.key, scope)
         else if (Scopes.reflective.has(key)) this.outside = true
         return
       }
-      case "ImportExpression":
-      case "WithStatement":
-      case "MetaProperty":
-        this.outside = true
+      default:
+        if (!inert.has(node.type)) this.outside = true
     }
   }
 }
 
 /** Whether only a harmless one of n8n's helpers is read. */
-const isHarmlessHelper = (node: Obj, parent: Obj): boolean =>
-  parent["object"] === node && helpers.has(Scopes.keyOf(parent) ?? "")
+const isHarmlessHelper = (node: Node, parent: Node | undefined): boolean =>
+  Syntax.isObjectOf(node, parent) && helpers.has(Syntax.keyOf(parent) ?? "")
 
 /** Whether a value is read from another, which the program does not see to be a function. */
-const isCopied = (value: unknown): boolean => {
-  const node = obj(value)
-  return Scopes.typeOf(node) === "MemberExpression" && !/Function|Class|Call/.test(Scopes.typeOf(obj(node?.["object"])))
-}
+const isCopied = (node: Node | null | undefined): boolean =>
+  node?.type === "MemberExpression" && !/Function|Class|Call/.test(node.object.type)
 
 /** Methods of functions that call them. */
 const indirect = new Set(["call", "apply", "bind"])
 
 /** Whether a property's value is passed on and could be called, rather than only written or used in a computation. */
-const passesOn = (node: Obj, parent: Obj): boolean => {
-  switch (Scopes.typeOf(parent)) {
+const passesOn = (node: Node, parent: Node | undefined): boolean => {
+  switch (parent?.type) {
     case "AssignmentExpression":
-      return parent["left"] !== node || /^(?:\|\||&&|\?\?)=$/.test(String(parent["operator"]))
+      return parent.left !== node || /^(?:\|\||&&|\?\?)=$/.test(parent.operator)
     case "MemberExpression":
-      return parent["object"] !== node || indirect.has(Scopes.keyOf(parent) ?? "")
+      return parent.object !== node || indirect.has(Syntax.keyOf(parent) ?? "")
     case "BinaryExpression":
     case "UnaryExpression":
     case "UpdateExpression":
@@ -268,29 +265,23 @@ const passesOn = (node: Obj, parent: Obj): boolean => {
       return false
     case "IfStatement":
     case "ConditionalExpression":
-      return parent["test"] !== node
+      return parent.test !== node
   }
   return true
 }
 
 /** Whether a part of the parent is compared, or is extended by a class. */
-const isCompared = (parent: Obj): boolean =>
-  Scopes.typeOf(parent) === "BinaryExpression" || Scopes.typeOf(parent).startsWith("Class")
+const isCompared = (parent: Node | undefined): boolean =>
+  parent?.type === "BinaryExpression" || parent?.type === "ClassBody" || Syntax.isClass(parent)
 
-/** Reach of a node's code; code that does not parse may do anything. */
+/** Reach of a node's code; code that does not parse, or is nested too deeply, may do anything. */
 export const ofJavaScript = (code: string, parse: Parse): Reach => {
-  try {
-    const parsed = parse(code, "body")
-    if (parsed === undefined || "mistake" in parsed) return { outside: true, state: false }
-    const scopes = Scopes.make(parsed.program)
-    const collector = new Collector(scopes)
-    scopes.walk(collector.visit)
-    return collector.reach
-  } catch (error) {
-    // The code is nested too deeply.
-    if (error instanceof RangeError) return { outside: true, state: false }
-    throw error
-  }
+  const program = parse(code, "body")?.program
+  if (program === undefined) return { outside: true, state: false }
+  const scopes = Scopes.make(program)
+  const collector = new Collector(scopes)
+  scopes.walk(collector.visit)
+  return collector.reach
 }
 
 const sqlFunctions = words(lists.sqlFunctions)

@@ -1,8 +1,12 @@
 /** Scopes of a JavaScript program: the names that it defines, and their possible values. */
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import type * as Acorn from "acorn"
+import * as Syntax from "../../base/Syntax.ts"
 
+type Node = Syntax.Node
+
+/** Value in a scope; without a node, any value. */
 export interface Written {
-  readonly node: unknown
+  readonly node: Node | null | undefined
   readonly scope: Scope
 }
 
@@ -33,66 +37,23 @@ export const reflective: ReadonlySet<string> = new Set(
     "_idleNext _idlePrev _onTimeout _timerArgs").split(" ")
 )
 
-export const typeOf = (node: Obj | undefined): string => str(node?.["type"]) ?? ""
-
-export const textOf = (value: unknown): string | undefined => {
-  const node = obj(value)
-  if (typeOf(node) === "Literal") {
-    const literal = node?.["value"]
-    return typeof literal === "string" || typeof literal === "number" ? String(literal) : undefined
-  }
-  const [quasi, ...more] = arr(node?.["quasis"])
-  return typeOf(node) === "TemplateLiteral" && more.length === 0
-    ? str(obj(obj(quasi)?.["value"])?.["cooked"])
-    : undefined
-}
-
-export const keyOf = (node: Obj): string | undefined => {
-  const property = obj(node["property"] ?? node["key"])
-  return node["computed"] !== true && typeOf(property) !== "Literal" ? str(property?.["name"]) : textOf(property)
-}
+/** Whether an operator, or the assignment by it, always results in a number. */
+const isArithmetic = (operator: string) => /^(?:[-*/%|&^]|\*\*|<<|>>>?)=?$/.test(operator)
 
 /** Whether a value may be a function: it is not a literal, the result of an operator, an object or a list. */
-export const mayBeFunction = (value: unknown): boolean =>
+export const mayBeFunction = (node: Node | null | undefined): boolean =>
   !/^(?:Literal|TemplateLiteral|ObjectExpression|ArrayExpression|BinaryExpression|UnaryExpression|UpdateExpression)$/
-    .test(typeOf(obj(value)))
-
-/** Names and members that a pattern gives values to. */
-const targets = (pattern: unknown): ReadonlyArray<Obj> => {
-  const node = obj(pattern)
-  switch (typeOf(node)) {
-    case "Identifier":
-    case "MemberExpression":
-      return node === undefined ? [] : [node]
-    case "ObjectPattern":
-      return arr(node?.["properties"]).flatMap((each) => targets(obj(each)?.["value"] ?? obj(each)?.["argument"]))
-    case "ArrayPattern":
-      return arr(node?.["elements"]).flatMap(targets)
-    case "RestElement":
-      return targets(node?.["argument"])
-    case "AssignmentPattern":
-      return targets(node?.["left"])
-  }
-  return []
-}
-
-const children = (node: Obj): ReadonlyArray<readonly [string, Obj]> =>
-  Object.entries(node).flatMap(([key, value]) =>
-    arr(Array.isArray(value) ? value : [value]).flatMap((each) => {
-      const child = obj(each)
-      return child !== undefined && typeof child["type"] === "string" ? [[key, child] as const] : []
-    })
-  )
+    .test(node?.type ?? "") && !(node?.type === "AssignmentExpression" && isArithmetic(node.operator))
 
 /** Whether an identifier is the name of a property or a label rather than a reference. */
-const isLabel = (parent: Obj, key: string): boolean => {
-  switch (typeOf(parent)) {
+const isLabel = (parent: Node, key: string): boolean => {
+  switch (parent.type) {
     case "MemberExpression":
-      return key === "property" && parent["computed"] !== true
+      return key === "property" && !parent.computed
     case "Property":
     case "MethodDefinition":
     case "PropertyDefinition":
-      return key === "key" && parent["computed"] !== true
+      return key === "key" && !parent.computed
     case "LabeledStatement":
     case "BreakStatement":
     case "ContinueStatement":
@@ -124,48 +85,42 @@ const push = (map: Map<string, Array<Written>>, name: string, value: Written) =>
   else values.push(value)
 }
 
-const isClass = (node: Obj) => /^Class(?:Declaration|Expression)$/.test(typeOf(node))
-
-const declare = (scope: Scope, pattern: unknown, init: unknown, isOpen = false) => {
-  const isPlain = typeOf(obj(pattern)) === "Identifier"
-  const value = isPlain ? init : undefined
-  for (const target of targets(pattern)) {
-    const name = String(target["name"])
+const declare = (scope: Scope, pattern: Node | null | undefined, node?: Node | null, isOpen = false) => {
+  const isPlain = pattern?.type === "Identifier"
+  for (const name of Syntax.namesIn(pattern)) {
     const binding = scope.names.get(name) ?? { values: [], isOpen: false, isCallable: false }
-    if (value !== undefined) binding.values.push({ node: value, scope })
+    if (isPlain && node) binding.values.push({ node, scope })
     if (isOpen || !isPlain) binding.isOpen = true
     scope.names.set(name, binding)
   }
 }
 
-const functionScope = (node: Obj, parent: Obj, outer: Scope): Scope => {
-  const scope: Scope = { names: new Map(), parent: outer, isFunction: true, receiver: outer.receiver }
-  if (typeOf(node) !== "ArrowFunctionExpression") {
-    scope.names.set("arguments", { values: [], isOpen: true, isCallable: false })
-  }
-  for (const param of arr(node["params"])) declare(scope, param, undefined, true)
-  const isExecutor = typeOf(parent) === "NewExpression" && obj(parent["callee"])?.["name"] === "Promise"
-  if (isExecutor) { for (const binding of scope.names.values()) binding.isCallable = true }
-  if (typeOf(node) === "FunctionExpression") declare(scope, node["id"], node)
-  return scope
-}
-
-const isFunctionNode = (node: Obj) => /Function/.test(typeOf(node))
-
-const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
-  if (isFunctionNode(node)) return functionScope(node, parent, outer)
+const scopeIn = (node: Node, parent: Node | undefined, outer: Scope): Scope => {
+  const isFunction = Syntax.isFunction(node)
+  const isClass = Syntax.isClass(node)
   if (
-    !isClass(node) &&
-    !/^(?:BlockStatement|StaticBlock|For\w*Statement|SwitchStatement|CatchClause)$/.test(typeOf(node))
+    !isFunction && !isClass &&
+    !/^(?:BlockStatement|StaticBlock|For\w*Statement|SwitchStatement|CatchClause)$/.test(node.type)
   ) {
     return outer
   }
-  const receiver = isClass(node) ? "class" : outer.receiver
-  // Variables of a function's body are not seen by the defaults of its parameters.
-  const isFunction = isFunctionNode(parent) || typeOf(node) === "StaticBlock"
-  const scope: Scope = { names: new Map(), parent: outer, isFunction, receiver }
-  if (typeOf(node) === "CatchClause") declare(scope, node["param"], undefined, true)
-  if (isClass(node)) declare(scope, node["id"], node)
+  const scope: Scope = {
+    names: new Map(),
+    parent: outer,
+    // Variables of a function's body are not seen by the defaults of its parameters.
+    isFunction: isFunction || Syntax.isFunction(parent) || node.type === "StaticBlock",
+    receiver: isClass ? "class" : outer.receiver
+  }
+  if (isFunction) {
+    if (node.type !== "ArrowFunctionExpression") {
+      scope.names.set("arguments", { values: [], isOpen: true, isCallable: false })
+    }
+    for (const param of node.params) declare(scope, param, undefined, true)
+    const isExecutor = parent?.type === "NewExpression" && Syntax.isNamed(parent.callee, "Promise")
+    if (isExecutor) { for (const binding of scope.names.values()) binding.isCallable = true }
+  }
+  if (node.type === "FunctionExpression" || isClass) declare(scope, node.id, node)
+  if (node.type === "CatchClause") declare(scope, node.param, undefined, true)
   return scope
 }
 
@@ -175,116 +130,98 @@ interface Writes {
   /** Values of properties with names that are not computed. */
   readonly properties: Map<string, Array<Written>>
   /** Values of properties with computed names. */
-  readonly computed: Array<{ readonly key: unknown; readonly value: Written }>
+  readonly computed: Array<{ readonly key: Node; readonly value: Written }>
 }
 
-const store = (member: Obj, value: Written, { computed, properties }: Writes): void => {
-  const key = keyOf(member)
-  if (key === undefined) computed.push({ key: member["property"], value })
-  else push(properties, key, value)
-}
-
-/** Assignment of values that are not known to a pattern. */
-const assign = (pattern: unknown, scope: Scope, writes: Writes): void => {
-  const unknown = { node: undefined, scope }
-  for (const target of targets(pattern)) {
-    if (typeOf(target) === "Identifier") push(writes.assigned, String(target["name"]), unknown)
-    else store(target, unknown, writes)
+const define = (node: Node, scope: Scope, parent: Node | undefined, { assigned, computed, properties }: Writes) => {
+  const store = (name: string | undefined, key: Node, value: Written) => {
+    if (name === undefined) computed.push({ key, value })
+    else push(properties, name, value)
   }
-}
-
-const define = (node: Obj, scope: Scope, parent: Obj, writes: Writes): void => {
-  const { assigned, computed, properties } = writes
-  switch (typeOf(node)) {
+  const assign = (pattern: Node, node?: Node) => {
+    for (const target of Syntax.targets(pattern)) {
+      if (target.type === "Identifier") push(assigned, target.name, { node, scope })
+      else store(Syntax.keyOf(target), target.property, { node, scope })
+    }
+  }
+  switch (node.type) {
     case "VariableDeclaration": {
-      const to = node["kind"] === "var" ? nearestFunction(scope) : scope
-      const isLoop = /^For(?:In|Of)/.test(typeOf(parent))
-      for (const each of arr(node["declarations"])) {
-        declare(to, obj(each)?.["id"], obj(each)?.["init"] ?? undefined, isLoop)
-      }
+      const to = node.kind === "var" ? nearestFunction(scope) : scope
+      const isLoop = parent?.type === "ForInStatement" || parent?.type === "ForOfStatement"
+      for (const { id, init } of node.declarations) declare(to, id, init, isLoop)
       return
     }
     case "FunctionDeclaration":
     case "ClassDeclaration":
-      return declare(scope, node["id"], node)
-    case "AssignmentExpression": {
-      const left = obj(node["left"])
-      const isArithmetic = /^(?:[-*/%|&^]|\*\*|<<|>>>?)=$/.test(String(node["operator"]))
-      const value = { node: isArithmetic ? { type: "UpdateExpression" } : node["right"], scope }
-      if (typeOf(left) === "Identifier") push(assigned, String(left?.["name"]), value)
-      else if (typeOf(left) === "MemberExpression") store(left ?? {}, value, writes)
-      else assign(left, scope, writes)
-      return
-    }
+      return declare(scope, node.id, node)
+    case "AssignmentExpression":
+      // Parts of a value are not known.
+      if (node.left.type.endsWith("Pattern")) return assign(node.left)
+      return assign(node.left, isArithmetic(node.operator) ? node : node.right)
     case "ForInStatement":
     case "ForOfStatement":
-      return assign(node["left"], scope, writes)
+      return assign(node.left)
     case "Property":
     case "MethodDefinition":
-    case "PropertyDefinition": {
-      if (typeOf(parent) === "ObjectPattern") return
-      const key = keyOf(node)
-      if (key === undefined) computed.push({ key: node["key"], value: { node: node["value"], scope } })
-      else push(properties, key, { node: node["value"], scope })
-    }
+    case "PropertyDefinition":
+      if (parent?.type !== "ObjectPattern") store(Syntax.keyOf(node), node.key, { node: node.value, scope })
   }
 }
 
-const isNumber = (value: unknown, scope: Scope, assigned: Writes["assigned"], depth = 0): boolean => {
-  const node = obj(value)
-  if (node === undefined || depth > 4) return false
-  const each = (value: unknown, from = scope) => isNumber(value, from, assigned, depth + 1)
-  switch (typeOf(node)) {
+const isNumber = (
+  node: Node | null | undefined,
+  scope: Scope,
+  assigned: Writes["assigned"],
+  depth = 0
+): boolean => {
+  if (depth > 4) return false
+  const each = (node: Node | null | undefined, from = scope) => isNumber(node, from, assigned, depth + 1)
+  switch (node?.type) {
     case "Literal":
-      return typeof node["value"] === "number"
+      return typeof node.value === "number"
     case "UpdateExpression":
       return true
     case "UnaryExpression":
-      return /^[-+~]$/.test(String(node["operator"]))
+      return /^[-+~]$/.test(node.operator)
+    case "AssignmentExpression":
+      return isArithmetic(node.operator)
     case "BinaryExpression":
-      return /^(?:[-*/%|&^]|\*\*|<<|>>>?)$/.test(String(node["operator"])) ||
-        node["operator"] === "+" && each(node["left"]) && each(node["right"])
+      return isArithmetic(node.operator) || node.operator === "+" && each(node.left) && each(node.right)
     case "Identifier": {
-      const binding = find(scope, String(node["name"]))
-      const later = assigned.get(String(node["name"])) ?? []
-      return binding !== undefined && !binding.isOpen && binding.values.length > 0 &&
-        [...binding.values, ...later].every((written) => each(written.node, written.scope))
+      const { isOpen = true, values = [] } = find(scope, node.name) ?? {}
+      return !isOpen && values.length > 0 &&
+        [...values, ...assigned.get(node.name) ?? []].every((written) => each(written.node, written.scope))
     }
   }
   return false
 }
 
-const textsIn = (value: unknown): ReadonlyArray<string> => {
-  const node = obj(value)
-  if (typeOf(node) === "TemplateLiteral") {
-    return arr(node?.["quasis"]).map((quasi) => str(obj(obj(quasi)?.["value"])?.["cooked"]) ?? "")
-  }
-  if (typeOf(node) === "BinaryExpression" && node?.["operator"] === "+") {
-    return [...textsIn(node["left"]), ...textsIn(node["right"])]
-  }
-  const text = textOf(node)
-  return text === undefined ? [] : [text]
-}
+const textsIn = (node: Node): ReadonlyArray<string> =>
+  node.type === "TemplateLiteral"
+    ? node.quasis.map(({ value }) => value.cooked ?? "")
+    : node.type === "BinaryExpression" && node.operator === "+"
+    ? [...textsIn(node.left), ...textsIn(node.right)]
+    : [Syntax.textOf(node) ?? []].flat()
 
 /** Scope of a part: a superclass and computed names of members are outside their class, what a switch compares before it. */
-const scopeOf = (node: Obj, key: string, outer: Scope, scope: Scope): Scope =>
+const scopeOf = ({ type }: Node, key: string, outer: Scope, scope: Scope): Scope =>
   key === "discriminant"
     ? outer
-    : key === "superClass" || key === "key" && /^(?:Method|Property)Definition$/.test(typeOf(node))
+    : key === "superClass" || key === "key" && (type === "MethodDefinition" || type === "PropertyDefinition")
     ? outsideClass(scope)
     : scope
 
-export const make = (program: Obj) => {
+export const make = (program: Acorn.Program) => {
   const writes: Writes = { assigned: new Map(), properties: new Map(), computed: [] }
-  const scopes = new Map<Obj, Scope>()
+  const scopes = new Map<Node, Scope>()
   const global: Scope = { names: new Map(), parent: undefined, isFunction: true, receiver: "global" }
-  const read = (node: Obj, parent: Obj, outer: Scope) => {
+  const read = (node: Node, parent: Node | undefined, outer: Scope) => {
     define(node, outer, parent, writes)
     const scope = scopeIn(node, parent, outer)
     scopes.set(node, scope)
-    for (const [key, child] of children(node)) read(child, node, scopeOf(node, key, outer, scope))
+    for (const [key, child] of Syntax.children(node)) read(child, node, scopeOf(node, key, outer, scope))
   }
-  read(program, {}, global)
+  read(program, undefined, global)
   // A name that is assigned without a declaration becomes a global of the program, unless there is one already.
   for (const name of writes.assigned.keys()) {
     if (isPlatform(name) || global.names.has(name)) continue
@@ -293,22 +230,21 @@ export const make = (program: Obj) => {
   return {
     ...writes,
     find,
-    isNumber: (value: unknown, scope: Scope): boolean => isNumber(value, scope, writes.assigned),
+    isNumber: (node: Node, scope: Scope): boolean => isNumber(node, scope, writes.assigned),
     /** Whether a computed property is not reflective: it is a number, or contains a text that none of those has. */
-    isHarmlessKey: (key: unknown, scope: Scope): boolean =>
+    isHarmlessKey: (key: Node, scope: Scope): boolean =>
       isNumber(key, scope, writes.assigned) ||
       textsIn(key).some((text) => [...reflective].every((name) => !name.includes(text))),
     /** Visits every part of the program except names that are not references. */
-    walk: (visit: (node: Obj, scope: Scope, parent: Obj) => void) => {
-      const step = (node: Obj, parent: Obj) => {
+    walk: (visit: (node: Node, scope: Scope, parent: Node | undefined) => void) => {
+      const step = (node: Node, parent: Node | undefined) => {
         const scope = scopes.get(node) ?? global
-        visit(node, isClass(node) ? outsideClass(scope) : scope, parent)
-        for (const [key, child] of children(node)) {
-          if (typeOf(child) === "Identifier" && isLabel(node, key)) continue
-          step(child, node)
+        visit(node, Syntax.isClass(node) ? outsideClass(scope) : scope, parent)
+        for (const [key, child] of Syntax.children(node)) {
+          if (child.type !== "Identifier" || !isLabel(node, key)) step(child, node)
         }
       }
-      step(program, {})
+      step(program, undefined)
     }
   }
 }

@@ -1,7 +1,9 @@
 /** Syntax errors and references to nodes in n8n's expressions, `=text {{ code }} text`, and in Code nodes. */
+import type * as Acorn from "acorn"
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import * as Syntax from "../../base/Syntax.ts"
 import { parts } from "../../n8n/model/Template.ts"
 
 export interface Reference {
@@ -31,129 +33,99 @@ export interface Findings {
   readonly mistakes: ReadonlyArray<{ readonly code: string; readonly message: string; readonly at: number }>
 }
 
-const nodesIn = function*(program: Obj): Generator<readonly [node: Obj, parent: Obj | undefined]> {
-  const stack: Array<readonly [value: unknown, parent: Obj | undefined]> = [[program, undefined]]
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const [value, parent] = top
-    if (typeof value !== "object" || value === null) continue
-    const node = obj(value)
-    if (node !== undefined) yield [node, parent]
-    const inner: ReadonlyArray<unknown> = Object.values(value)
-    for (let index = inner.length - 1; index >= 0; index--) stack.push([inner[index], node ?? parent])
-  }
-}
+type Node = Syntax.Node
 
-const literal = (value: unknown): string | undefined => {
-  const node = obj(value)
-  if (node?.["type"] === "Literal") return str(node["value"])
-  const [quasi, ...more] = arr(node?.["quasis"])
-  return node?.["type"] === "TemplateLiteral" && more.length === 0
-    ? str(obj(obj(quasi)?.["value"])?.["cooked"])
-    : undefined
-}
+/** Text of a name, which is not a number. */
+const nameIn = (node: Node | undefined): string | undefined =>
+  node?.type === "Literal" && typeof node.value === "number" ? undefined : Syntax.textOf(node)
 
-const isNamed = (value: unknown, ...names: ReadonlyArray<string>) => {
-  const node = obj(value)
-  return node?.["type"] === "Identifier" && names.includes(String(node["name"]))
-}
+/** Whether the node is one of n8n's variables, for the current item or for `$item(index)`. */
+const isVariable = (node: Node, ...names: ReadonlyArray<string>): boolean =>
+  Syntax.isNamed(node, ...names) ||
+  node.type === "MemberExpression" && !node.computed && Syntax.isNamed(node.property, ...names) &&
+    node.object.type === "CallExpression" && Syntax.isNamed(node.object.callee, "$item")
 
-/** Whether the value is one of n8n's variables, for the current item or for `$item(index)`. */
-const isVariable = (value: unknown, ...names: ReadonlyArray<string>) => {
-  const node = obj(value)
-  return isNamed(node, ...names) ||
-    node?.["type"] === "MemberExpression" && node["computed"] !== true && isNamed(node["property"], ...names) &&
-      isNamed(obj(node["object"])?.["callee"], "$item")
-}
+type Parents = ReadonlyMap<Node, Node | undefined>
 
-const offset = (value: unknown, key: "start" | "end") => Number(obj(value)?.[key])
-
-type Parents = ReadonlyMap<Obj, Obj | undefined>
-
-const above = (node: Obj, parents: Parents): Obj | undefined => {
+const above = (node: Node, parents: Parents): Node | undefined => {
   const parent = parents.get(node)
-  return parent?.["type"] === "ChainExpression" ? above(parent, parents) : parent
+  return parent?.type === "ChainExpression" ? above(parent, parents) : parent
 }
 
-const memberOf = (node: Obj | undefined, parents: Parents) => {
-  const member = node && above(node, parents)
-  if (member?.["type"] !== "MemberExpression" || member["property"] === node) return undefined
-  const { computed, property } = member
-  return { member, name: computed === true ? literal(property) : str(obj(property)?.["name"]) }
+const memberOf = (node: Node, parents: Parents) => {
+  const member = above(node, parents)
+  if (member?.type !== "MemberExpression" || member.property === node) return undefined
+  return { member, name: member.computed ? nameIn(member.property) : Syntax.keyOf(member) }
 }
 
-const isCalled = (node: Obj, parents: Parents) => {
+const isCalled = (node: Node, parents: Parents) => {
   const call = above(node, parents)
-  return call?.["type"] === "CallExpression" && call["callee"] === node ? call : undefined
+  return call?.type === "CallExpression" && call.callee === node ? call : undefined
 }
 
 const restOf = (
-  member: Obj,
+  member: Node,
   parents: Parents,
   name?: string
-): { readonly member: Obj; readonly name: string | undefined } | undefined => {
-  if (above(member, parents)?.["type"] === "ExpressionStatement") return { member, name }
+): { readonly member: Node; readonly name: string | undefined } | undefined => {
+  if (above(member, parents)?.type === "ExpressionStatement") return { member, name }
   const next = memberOf(member, parents)
   return next?.name === undefined ? undefined : restOf(next.member, parents, next.name)
 }
 
-const readOf = (source: Obj, parents: Parents): Read => {
-  const ofNode = source["type"] === "MemberExpression"
+/** Part of the code that names another node, by `$`, `$items` or `$node`. */
+interface Naming {
+  readonly source: Acorn.CallExpression | Acorn.MemberExpression
+  readonly name: Node | undefined
+}
+
+const namingIn = (node: Node): Naming | undefined =>
+  node.type === "CallExpression" && isVariable(node.callee, "$", "$items")
+    ? { source: node, name: node.arguments[0] }
+    : node.type === "MemberExpression" && isVariable(node.object, "$node")
+    ? { source: node, name: node.property }
+    : undefined
+
+const readOf = (source: Naming["source"], parents: Parents): Read => {
+  const ofNode = source.type === "MemberExpression"
   const accessor = ofNode ? { member: source, name: "node" } : memberOf(source, parents)
   const call = ofNode || accessor === undefined ? undefined : isCalled(accessor.member, parents)
-  const isKnown = accessor !== undefined && isNamed(ofNode ? source["object"] : source["callee"], "$", "$node") &&
-    (call === undefined || arr(call["arguments"]).length === 0)
-  const json = memberOf(call ?? accessor?.member, parents)
+  const isKnown = accessor !== undefined && Syntax.isNamed(ofNode ? source.object : source.callee, "$", "$node") &&
+    (call === undefined || call.arguments.length === 0)
+  const item = call ?? accessor?.member
+  const json = item && memberOf(item, parents)
   const key = json?.name === "json" ? memberOf(json.member, parents) : undefined
   const isKey = key?.name !== undefined && isCalled(key.member, parents) === undefined
-  let last = isKey ? key.member : json?.member ?? call ?? accessor?.member ?? source
-  let name = isKey ? key.name : undefined
   const path = isKey ? restOf(key.member, parents) : undefined
-  if (path !== undefined) {
-    last = path.member
-    name = path.name ?? name
-  }
   return {
     via: isKnown ? accessor.name : undefined,
     isJson: json?.name === "json",
-    key: name,
-    start: offset(source, "start"),
-    end: offset(last, "end")
+    key: isKey ? path?.name ?? key.name : undefined,
+    start: source.start,
+    end: (path?.member ?? (isKey ? key.member : json?.member ?? item ?? source)).end
   }
 }
 
-const namedIn = (node: Obj, parents: Parents): Reference | undefined => {
-  const [first] = arr(node["arguments"])
-  const argument = node["type"] === "CallExpression" && isVariable(node["callee"], "$", "$items")
-    ? first
-    : node["type"] === "MemberExpression" && isVariable(node["object"], "$node")
-    ? node["property"]
-    : undefined
-  const end = offset(argument, "end")
-  if (node["type"] === "MemberExpression" && argument !== undefined && node["computed"] !== true) {
-    const name = str(obj(argument)?.["name"])
-    const start = offset(node["object"], "end")
-    return name === undefined
-      ? undefined
-      : { name, start, end, as: "property", isGuess: false, read: readOf(node, parents) }
+const referenceOf = ({ name: node, source }: Naming, parents: Parents): Reference | undefined => {
+  const isProperty = source.type === "MemberExpression" && !source.computed
+  const name = isProperty ? Syntax.keyOf(source) : nameIn(node)
+  return node === undefined || name === undefined ? undefined : {
+    name,
+    start: isProperty ? source.object.end : node.start,
+    end: node.end,
+    as: isProperty ? "property" : "literal",
+    isGuess: false,
+    read: readOf(source, parents)
   }
-  const name = literal(argument)
-  return name === undefined
-    ? undefined
-    : { name, start: offset(argument, "start"), end, as: "literal", isGuess: false, read: readOf(node, parents) }
 }
 
 /** Whether the code defines its own `$`, as scripts with a DOM library do. */
-const hasOwnDollar = (program: Obj) =>
-  [...nodesIn(program)].some(([node]) =>
-    isNamed(node["id"], "$") || arr(node["params"]).some((param) => isNamed(param, "$"))
+const hasOwnDollar = (nodes: Iterable<Node>) =>
+  [...nodes].some((node) =>
+    Syntax.isFunction(node)
+      ? [node.id, ...node.params].some((each) => Syntax.namesIn(each).includes("$"))
+      : (node.type === "VariableDeclarator" || Syntax.isClass(node)) && Syntax.namesIn(node.id).includes("$")
   )
-
-/** Whether the node of a reference is known only when the code runs. */
-const isOpen = (node: Obj) =>
-  node["type"] === "CallExpression" && isVariable(node["callee"], "$", "$items")
-    ? literal(arr(node["arguments"])[0]) === undefined
-    : node["type"] === "MemberExpression" && node["computed"] === true && isVariable(node["object"], "$node") &&
-      literal(node["property"]) === undefined
 
 const mayName = (text: string) => /\$(?:\(|node\b|items\b|\s)/.test(text)
 
@@ -174,13 +146,14 @@ const guesses = (text: string): ReadonlyArray<Reference> =>
 const inCode = (code: string, as: "expression" | "body", parse: Parse): Findings => {
   const parsed = parse(code, as)
   const names = mayName(code)
-  if (parsed !== undefined && "program" in parsed) {
-    const parents: Parents = new Map(names ? nodesIn(parsed.program) : [])
-    const references = [...parents.keys()].flatMap((node) => namedIn(node, parents) ?? [])
-    const isOwn = as === "body" && references.length > 0 && hasOwnDollar(parsed.program)
+  if (parsed?.program !== undefined) {
+    const parents: Parents = new Map(names ? Syntax.nodes(parsed.program) : [])
+    const namings = [...parents.keys()].flatMap((node) => namingIn(node) ?? [])
+    const references = namings.flatMap((naming) => referenceOf(naming, parents) ?? [])
+    const isOwn = as === "body" && references.length > 0 && hasOwnDollar(parents.keys())
     return {
       references: isOwn ? references.filter(({ start }) => !/\$\s*\(\s*$/.test(code.slice(0, start))) : references,
-      isOpen: !isOwn && [...parents.keys()].some(isOpen),
+      isOpen: !isOwn && namings.length > references.length,
       mistakes: []
     }
   }

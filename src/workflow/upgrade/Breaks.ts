@@ -1,5 +1,4 @@
 /** Changes of n8n between two releases that break a workflow, or change what it does. */
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../../base/Errors.ts"
@@ -8,6 +7,7 @@ import { defined, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as Rows from "../../base/Rows.ts"
+import * as Syntax from "../../base/Syntax.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
@@ -61,19 +61,14 @@ export type Facts = {
 export const hasValues = (value: Obj, expected: NonNullable<Rule["settings"]>): boolean =>
   Object.entries(expected).every(([key, values]) => values.includes(str(own(value, key)) ?? null))
 
-const hasIdentifier = (tree: unknown, name: string): boolean =>
-  Predicate.isObjectOrArray(tree) &&
-  (own(tree, "type") === "Identifier" && own(tree, "name") === name ||
-    Object.values(tree).some((inner) => hasIdentifier(inner, name)))
-
 /** Whether a `{{ … }}` of an expression or the code of a parameter uses a variable; code that does not parse may. */
 const uses = (name: string, parameters: unknown, parse: Parse): boolean =>
   JsonPath.strings(parameters).some(([path, text]) => {
     if (!text.includes(name)) return false
     if (text.startsWith("=")) return text.split("{{").slice(1).some((part) => part.split("}}", 1)[0]?.includes(name))
     if (!/code$/i.test(String(path.at(-1)))) return false
-    const parsed = parse(text, "body")
-    return parsed === undefined || !("program" in parsed) || hasIdentifier(parsed.program, name)
+    const program = parse(text, "body")?.program
+    return program === undefined || [...Syntax.nodes(program)].some(([node]) => Syntax.isNamed(node, name))
   })
 
 /** Whether a node meets all conditions of a rule. */

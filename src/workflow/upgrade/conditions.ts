@@ -1,6 +1,8 @@
 /** Conditions of the first If, Filter and Switch, which compare as JavaScript does, as conditions of a filter. */
+import type * as Acorn from "acorn"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import * as Syntax from "../../base/Syntax.ts"
 import { parts } from "../../n8n/model/Template.ts"
 import { left, type Outcome } from "./mapping.ts"
 
@@ -29,6 +31,12 @@ const strings = new Set(
 const numbers = new Set(["getTime", "indexOf", "valueOf", "toMillis", "charCodeAt"])
 const booleans = new Set(["includes", "startsWith", "endsWith", "test", "some", "every", "hasOwnProperty"])
 const comparing = new Set(["==", "===", "!=", "!==", "<", ">", "<=", ">=", "in", "instanceof"])
+const unaries: { readonly [operator: string]: Kind } = {
+  "!": "boolean",
+  typeof: "string",
+  "-": "number",
+  "+": "number"
+}
 const named: { readonly [name: string]: Kind } = {
   String: "string",
   Number: "number",
@@ -38,18 +46,13 @@ const named: { readonly [name: string]: Kind } = {
   isNaN: "boolean"
 }
 
-const inner = (node: Obj | undefined, key: string): Obj | undefined => obj(node?.[key])
-const propertyOf = (member: Obj | undefined): string | undefined =>
-  member?.["computed"] === true ? str(inner(member, "property")?.["value"]) : str(inner(member, "property")?.["name"])
 const same = (left: Kind, right: Kind): Kind => left === right ? left : undefined
 
-const ofCall = (node: Obj): Kind => {
-  const callee = inner(node, "callee")
-  const name = str(callee?.["name"])
-  if (name !== undefined) return Object.hasOwn(named, name) ? named[name] : undefined
-  const method = propertyOf(callee) ?? ""
-  const owner = str(inner(callee, "object")?.["name"])
-  if (owner === "Math" || owner === "Date") return "number"
+const ofCall = ({ callee }: Acorn.CallExpression): Kind => {
+  if (callee.type === "Identifier") return Object.hasOwn(named, callee.name) ? named[callee.name] : undefined
+  if (callee.type !== "MemberExpression") return undefined
+  if (Syntax.isNamed(callee.object, "Math", "Date")) return "number"
+  const method = Syntax.keyOf(callee) ?? ""
   if (method === "slice" || method === "valueOf") return undefined
   return strings.has(method)
     ? "string"
@@ -61,28 +64,27 @@ const ofCall = (node: Obj): Kind => {
 }
 
 /** Type of the value that the code computes unless it fails. */
-const kindOf = (node: Obj | undefined): Kind => {
-  switch (node?.["type"]) {
+const kindOf = (node: Syntax.Node): Kind => {
+  switch (node.type) {
     case "Literal": {
-      const type = typeof node["value"]
+      const type = typeof node.value
       return type === "string" || type === "number" || type === "boolean" ? type : undefined
     }
     case "TemplateLiteral":
       return "string"
     case "UnaryExpression":
-      return ({ "!": "boolean", "typeof": "string", "-": "number", "+": "number" } as const)[String(node["operator"])]
+      return unaries[node.operator]
     case "BinaryExpression": {
-      const operator = String(node["operator"])
-      const [left, right] = [kindOf(inner(node, "left")), kindOf(inner(node, "right"))]
-      if (operator !== "+") return comparing.has(operator) ? "boolean" : "number"
+      const [left, right] = [kindOf(node.left), kindOf(node.right)]
+      if (node.operator !== "+") return comparing.has(node.operator) ? "boolean" : "number"
       return left === "string" || right === "string" ? "string" : left === "number" ? same(left, right) : undefined
     }
     case "LogicalExpression":
-      return same(kindOf(inner(node, "left")), kindOf(inner(node, "right")))
+      return same(kindOf(node.left), kindOf(node.right))
     case "ConditionalExpression":
-      return same(kindOf(inner(node, "consequent")), kindOf(inner(node, "alternate")))
+      return same(kindOf(node.consequent), kindOf(node.alternate))
     case "Identifier":
-      return node["name"] === "$runIndex" || node["name"] === "$itemIndex" ? "number" : undefined
+      return Syntax.isNamed(node, "$runIndex", "$itemIndex") ? "number" : undefined
     case "CallExpression":
       return ofCall(node)
     default:
@@ -99,35 +101,32 @@ const simple = new Set([
   "ChainExpression"
 ])
 
-const isNodes = (node: Obj | undefined): boolean =>
-  node?.["name"] === "$node" || node?.["name"] === "$input" ||
-  node?.["type"] === "CallExpression" && inner(node, "callee")?.["name"] === "$"
+const isNodes = (node: Syntax.Node): boolean =>
+  Syntax.isNamed(node, "$node", "$input") || node.type === "CallExpression" && Syntax.isNamed(node.callee, "$")
 
-const isMember = (node: Obj | undefined) => node?.["type"] === "MemberExpression"
-const isEntry = (node: Obj | undefined): boolean => isMember(node) && isNodes(inner(node, "object"))
+const isEntry = (node: Syntax.Node): boolean => node.type === "MemberExpression" && isNodes(node.object)
 
 /** Whether the value is an object whenever the code runs: a variable, or data of one of n8n's items. */
-const isSolid = (node: Obj | undefined): boolean =>
-  node?.["type"] === "Identifier" || isNodes(node) || isEntry(node) ||
-  isMember(node) && ["json", "context", "parameter"].includes(propertyOf(node) ?? "") && isEntry(inner(node, "object"))
+const isSolid = (node: Syntax.Node): boolean =>
+  node.type === "Identifier" || isNodes(node) || isEntry(node) ||
+  node.type === "MemberExpression" && /^(?:json|context|parameter)$/.test(Syntax.keyOf(node) ?? "") &&
+    isEntry(node.object)
 
-const isBase = (node: Obj): boolean => {
-  const callee = inner(node, "callee")
-  return node["type"] === "Literal" || isSolid(node) ||
-    node["type"] === "CallExpression" && (String(callee?.["name"]).startsWith("$") || isEntry(callee))
-}
+const isBase = (node: Syntax.Node): boolean =>
+  node.type === "Literal" || isSolid(node) ||
+  node.type === "CallExpression" &&
+    (node.callee.type === "Identifier" && node.callee.name.startsWith("$") || isEntry(node.callee))
 
 /** Path that is `undefined` when n8n's expression fails, and therefore `undefined` too; no result for other code. */
-const optional = (node: Obj | undefined, code: string): string | undefined => {
-  const text = (part: Obj | undefined) => code.slice(Number(part?.["start"]), Number(part?.["end"]))
-  if (node === undefined || isBase(node)) return node && text(node)
-  if (node["type"] === "ChainExpression") return optional(inner(node, "expression"), code)
-  const [object, property] = [inner(node, "object"), inner(node, "property")]
-  const isIndex = node["computed"] === true
-  if (!isMember(node) || isIndex && property?.["type"] !== "Literal") return undefined
+const optional = (node: Syntax.Node, code: string): string | undefined => {
+  const text = ({ end, start }: Syntax.Node) => code.slice(start, end)
+  if (isBase(node)) return text(node)
+  if (node.type === "ChainExpression") return optional(node.expression, code)
+  if (node.type !== "MemberExpression" || node.computed && node.property.type !== "Literal") return undefined
+  const { computed, object, property } = node
   const before = optional(object, code)
-  const dot = isSolid(object) ? isIndex ? "" : "." : "?."
-  return before && before + dot + (isIndex ? `[${text(property)}]` : text(property))
+  const dot = isSolid(object) ? computed ? "" : "." : "?."
+  return before && before + dot + (computed ? `[${text(property)}]` : text(property))
 }
 
 const attempt = (code: string) => `(() => { try { return ${code} } catch (error) {} })()`
@@ -178,20 +177,18 @@ export const operand = (raw: unknown, parse: Parse): Operand => {
     return { raw, isLiteral: false, isMixed: true, kind: "string", isDated: false, ...code }
   }
   const code = only.code.trim().replace(/[\s;]+$/, "")
-  const parsed = parse(code, "expression")
+  const expression = Syntax.expressionOf(parse(code, "expression")?.program)
   const isDated = dated.test(code)
-  if (parsed === undefined || !("program" in parsed) || code.includes("}}") || code.includes("${")) {
-    return { raw, isLiteral: false, kind: undefined, isDated }
-  }
-  const [statement, ...more] = arr(parsed.program["body"])
-  const expression = inner(obj(statement), "expression")
-  if (more.length > 0 || expression === undefined || /\/\/|\/\*/.test(code) && !/["'`]/.test(code)) {
+  if (
+    expression === undefined || code.includes("}}") || code.includes("${") ||
+    /\/\/|\/\*/.test(code) && !/["'`]/.test(code)
+  ) {
     return { raw, isLiteral: false, kind: undefined, isDated }
   }
   return {
     raw,
     isLiteral: false,
-    code: simple.has(String(expression["type"])) ? code : `(${code})`,
+    code: simple.has(expression.type) ? code : `(${code})`,
     guarded: optional(expression, code) ??
       (kindOf(expression) !== undefined && !variable.test(code) ? `(${code})` : attempt(code)),
     kind: kindOf(expression),
