@@ -108,7 +108,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
         hint: "Ask the operator to start the server without --read-only (N8N_MCP_READ_ONLY)."
       })
     }
-    const { data, ending, ...rest } = yield* inside(yield* CurrentMiddleware, { tool: self, input })(page(input))
+    const { data, ending, ...rest } = yield* inside([...yield* CurrentMiddleware, ...own.middleware], self, page)(input)
     const redacts = yield* RedactSecrets
     const clean = redacts ? (some: Out) => Redact.redact(some) : identity<Out>
     return {
@@ -324,6 +324,7 @@ export const make: {
     next: (args, data) => (path, count) =>
       next?.(args, data)(path, count) ??
         (paged.includes(path) ? Hints.again(name, args as object, { offset: offsetIn(args) + count }) : undefined),
+    middleware: [],
     page: (input) =>
       Effect.flatMap(handler(input), (raw) =>
         Effect.map(Effect.context<R>(), (context) => {
@@ -348,6 +349,19 @@ export type Around<In, Out, R, E, R2, E2> = (
   input: In
 ) => Effect.Effect<Out, E2, R2>
 
+/** Middleware by a behaviour that sees the data; the middleware of a server only passes them on. */
+const onData = <In, Out, R, E, R2, E2>(behaviour: Around<In, Out, R, E, R2, E2>): Middleware => {
+  const around = (run: (input: In) => Effect.Effect<Page<Out>, E, R>, { input }: { readonly input: In }) =>
+    Effect.suspend(() => {
+      let last: Page<Out> | undefined
+      const data = behaviour((input) => Effect.map(run(input), (page) => (last = page).data), input)
+      return Effect.map(data, (data): Page<Out> =>
+        // The view may contain what the behaviour removed from the data.
+        data === last?.data ? last : { data, totals: last?.totals ?? {} })
+    })
+  return { around: around as never }
+}
+
 /** Tool in a middleware. */
 export type Wrapped<T extends Any, R, E extends Errors.Failure> = T extends
   Tool<infer Name, infer I, infer O, infer R1, infer E1> ? Tool<Name, I, O, R | R1, E | E1> : never
@@ -356,8 +370,9 @@ export type Wrapped<T extends Any, R, E extends Errors.Failure> = T extends
  * Wraps a tool's behaviour, for example with a policy, an audit or a retry.
  *
  * `around` receives `run`, the tool's own behaviour, and the decoded input; it decides whether, how often and with which
- * input `run` is called, and which errors it fails with. It applies to `call`, `answer` and `run`, and to the resources
- * of a server that serves the wrapped tool.
+ * input `run` is called, and which errors it fails with. It is a middleware of this tool alone that also sees and may
+ * change the data: of several the last is the outermost, and those of a server are around all. It applies to `call`,
+ * `answer` and `run`, and to the resources of a server that serves the wrapped tool.
  *
  * **Gotchas**
  *
@@ -418,9 +433,6 @@ export const wrap: {
   behaviour: Around<I["Type"], O["Type"], R, E, R2, E2> | Middleware
 ): Tool<Name, I, O, R2, E2> => {
   const own = tool[parts]
-  const around: Around<I["Type"], O["Type"], R, E, R2, E2> = typeof behaviour === "function"
-    ? behaviour
-    : (run, input) => inside([behaviour], { tool: tool as Any, input })(run(input)) as never
   return build(
     {
       ...Struct.pick(tool, ["name", "title", "description", "input", "output"]),
@@ -430,21 +442,9 @@ export const wrap: {
     {
       ...own,
       ...Struct.pick(tool, ["annotations", "app", "isEntry", "partialScopes", "scopes", "searchHint"]),
-      page: (input) =>
-        Effect.suspend(() => {
-          let last: Page<O["Type"]> | undefined
-          const run = (input: I["Type"]) =>
-            Effect.map(own.page(input), (page) => {
-              last = page
-              return page.data
-            })
-          return Effect.map(around(run, input), (data) => ({
-            data,
-            totals: last?.totals ?? {},
-            // The view may contain what `around` removed from the data.
-            ...(data === last?.data ? { ending: last?.ending, view: last?.view } : {})
-          }))
-        })
+      middleware: [typeof behaviour === "function" ? onData(behaviour) : behaviour, ...own.middleware],
+      // What its services and failures become, `behaviour` says.
+      page: own.page as never
     }
   )
 }

@@ -32,7 +32,7 @@ export interface Call {
 
 /** Behaviour around the calls of any tool; it needs `R` and may fail with `E`. */
 export interface Middleware<out R = unknown, out E = Errors.Failure> {
-  readonly around: (run: Run, call: Call) => Effect.Effect<Result, E | OwnFailure, R | OwnServices>
+  readonly around: (run: (input: unknown) => Run, call: Call) => Effect.Effect<Result, E | OwnFailure, R | OwnServices>
 }
 
 /**
@@ -96,18 +96,20 @@ export const middleware = <Around extends Effect.Effect<Result, Errors.Failure, 
   around: (run: Run, call: Call) => Around
 ): Middleware<Exclude<Effect.Services<Around>, OwnServices>, Exclude<Effect.Error<Around>, OwnFailure>> =>
   // The compiler does not know that the excluded parts are added again.
-  ({ around }) as never
+  ({ around: (run: (input: unknown) => Run, call: Call) => around(run(call.input), call) }) as never
 
 /** Middleware around the calls of this fiber, outermost first. */
 export const CurrentMiddleware = Context.Reference<ReadonlyArray<Middleware>>("effect-n8n-mcp/Tool/Middleware", {
   defaultValue: () => []
 })
 
-/** Runs a tool's work inside middleware; the types of the caller include its services and failures. */
-export const inside =
-  (middleware: ReadonlyArray<Middleware>, call: Call) =>
-  <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    middleware.reduceRight(
-      (inner, { around }) => Effect.suspend(() => around(inner as never, call)) as never,
-      run
-    )
+/** Tool's work inside middleware, outermost first; the types of the caller include its services and failures. */
+export const inside = <I, A, E, R>(
+  middleware: ReadonlyArray<Middleware>,
+  tool: Any,
+  run: (input: I) => Effect.Effect<A, E, R>
+): (input: I) => Effect.Effect<A, E, R> =>
+  middleware.reduceRight(
+    (inner, { around }) => (input) => Effect.suspend(() => around(inner as never, { tool, input })) as never,
+    run
+  )

@@ -131,6 +131,8 @@ export interface Page<Out> {
 
 export interface Parts<In, Out, out R, out E> extends About {
   readonly page: (input: In) => Effect.Effect<Page<Out>, E, R>
+  /** Middleware of the tool itself, outermost first, inside that of the caller. */
+  readonly middleware: ReadonlyArray<Middleware>
   readonly message: (data: Out, input: In) => string | Locale.Message
   readonly next?: ((input: In, data: Out) => Next) | undefined
   readonly budget?: ((data: Out, input: In) => Minimize.Budget) | undefined

@@ -46,7 +46,8 @@ const isNode = (value: unknown): value is Node =>
 /** Parts of a node, with the properties in which they are. */
 export const children = (node: Node): ReadonlyArray<readonly [key: string, child: Node]> => {
   const parts: Array<readonly [key: string, child: Node]> = []
-  for (const [key, value] of Object.entries<unknown>(node)) {
+  const entries: ReadonlyArray<readonly [key: string, value: unknown]> = Object.entries(node)
+  for (const [key, value] of entries) {
     // Most values are no parts: lists are not made for them.
     if (Array.isArray(value)) { for (const each of value) if (isNode(each)) parts.push([key, each]) }
     else if (isNode(value)) parts.push([key, value])
