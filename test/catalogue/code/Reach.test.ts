@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as JavaScript from "../../../src/base/JavaScript.ts"
 import * as Reach from "../../../src/catalogue/code/Reach.ts"
+import { escapes } from "../../support/escapes.ts"
+import { harmless, senders } from "../../support/senders.ts"
 
 type Row = readonly [code: unknown, reach: "outside" | "state" | "inside"]
 
@@ -143,6 +145,9 @@ const forms: { readonly [form: string]: ReadonlyArray<Row> } = {
   "n8n's variables and modules": [
     ["return $getWorkflowStaticData('global')", "state"],
     ["return this.getWorkflowStaticData('node')", "state"],
+    ["const data = $getWorkflowStaticData('global'); data.n = (data.n ?? 0) + 1; return [{ json: data }]", "state"],
+    ["const data = getWorkflowStaticData('node'); return data.items ?? []", "state"],
+    ["const read = $getWorkflowStaticData; return [{ json: read('global') }]", "state"],
     ["return fetch($getWorkflowStaticData('global').url)", "outside"],
     ["return helpers.getBinaryDataBuffer(0, 'a')", "inside"],
     ["return this.helpers.httpRequest({})", "outside"],
@@ -154,9 +159,16 @@ const forms: { readonly [form: string]: ReadonlyArray<Row> } = {
     ["return unknownGlobal", "outside"],
     ["return typeof unknownGlobal", "inside"],
     ["=return 1", "outside"],
+    ["return {", "outside"],
+    [`return ${"[".repeat(50_000)}`, "outside"],
     [`return a${".b".repeat(2_000)}`, "outside"],
     [["return 1"], "outside"]
-  ]
+  ],
+  "a way to send": [
+    ...escapes("http://x").map(({ code }): Row => [code, "outside"]),
+    ...senders.map((code): Row => [`const url = 'http://x'\n${code}`, "outside"])
+  ],
+  "a computation": harmless.map((code): Row => [code, "inside"])
 }
 
 const sql: ReadonlyArray<Row> = [
@@ -187,7 +199,7 @@ const cases = [
 ]
 
 describe("the reach of code", () => {
-  it.effect.each(cases.map((each) => [`${each[0]}: ${String(each[2]).slice(0, 90)}`, each] as const))(
+  it.effect.each(cases.map((each) => [`${each[0]}: ${String(each[2]).slice(0, 120)}`, each] as const))(
     "%s",
     ([, [, extension, code, reach]]) =>
       Effect.map(JavaScript.parser, (parse) => {
