@@ -213,29 +213,6 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
     120_000
   )
 
-  it.effect("names: a requested name is literal, and ignores case and accents", () =>
-    Effect.gen(function*() {
-      const mark = crypto.randomUUID().slice(0, 8)
-      const names = [`${mark} 100% Café`, `${mark} a_b`, `${mark} CAFE\u0301 2`, `${mark} cafe 1\\2`]
-      for (const name of names) yield* made(name, [manual], [])
-      const find = (name: string, limit = 100) =>
-        Effect.map(tools.listWorkflows.call({ name, limit }), ({ workflows }) =>
-          workflows.map(({ name }) => name).filter((name) => name.startsWith(mark)).toSorted())
-      assert.deepStrictEqual(yield* find("_"), [`${mark} a_b`])
-      assert.deepStrictEqual(yield* find("%"), [`${mark} 100% Café`])
-      assert.deepStrictEqual(yield* find("1\\2"), [`${mark} cafe 1\\2`])
-      for (const name of ["café", "CAFÉ", "cafe", "CAFE\u0301"]) {
-        assert.lengthOf(yield* find(name), 3, name)
-      }
-      const first = yield* tools.listWorkflows.call({ name: `${mark} CAFÉ`, limit: 1 })
-      const rest = yield* tools.listWorkflows.call({
-        name: `${mark} CAFÉ`,
-        limit: 100,
-        ...(first.nextCursor === undefined ? {} : { cursor: first.nextCursor })
-      })
-      assert.deepStrictEqual([first.count, rest.count], [1, 1])
-    }))
-
   it.effect(
     "copies: while a test runs, no list, sync, audit or overview has its copy, and nothing writes to it",
     () =>

@@ -262,38 +262,6 @@ export const replaying = (it: It) => {
     }), 60_000)
 
   it.effect(
-    "pins and endNode: parts of a workflow, one node alone, and what is wrong with them",
-    () =>
-      Effect.gen(function*() {
-        const id = yield* made(
-          "pinned parts",
-          [
-            manual,
-            node("Api", "httpRequest", 4.2, { url: "http://127.0.0.1:9/nothing" }),
-            set("Double", "{ v: 2 * $json.v }"),
-            set("Side", "{ side: true }"),
-            set("Last", "{ last: $json.v }")
-          ],
-          [...chain("T", "Api", "Double", "Last"), ["Double", "Side"]]
-        )
-        const pinned = yield* test(id, { pins: { Api: [{ v: 1 }, { json: { v: 2 } }] }, endNode: "Double" })
-        assert.deepStrictEqual(jsons(pinned.data), [{ v: 2 }, { v: 4 }])
-        assert.deepStrictEqual([pinned.ran, pinned.pinned], [["Double"], ["Api"]])
-        const alone = yield* test(id, { startNode: "Double", endNode: "Double", testData: [{ v: 5 }] })
-        assert.deepStrictEqual(jsons(alone.data), [{ v: 10 }])
-        const wrong = (more: object) => Effect.map(Effect.flip(test(id, more)), ({ message }) => message)
-        assert.match(yield* wrong({ pins: { Apy: [] } }), /pins name 'Apy', which is not a node/)
-        assert.match(yield* wrong({ pins: { Last: [] }, endNode: "Double" }), /'Last', which does not run/)
-        assert.match(yield* wrong({ startNode: "Last", endNode: "Double" }), /'Last' does not lead to 'Double'/)
-        assert.match(yield* wrong({ endNode: "Nope" }), /no node 'Nope' to end at/)
-        assert.match(yield* wrong({ replay: "999999" }), /Execution '999999' not found/)
-        assert.match(yield* wrong({ replay: "1", mode: "live" }), /replay has no effect on a live workflow/)
-        assert.deepStrictEqual(yield* copiesLeft, [])
-      }),
-    60_000
-  )
-
-  it.effect(
     "a single node meets what the nodes gave that it refers to: of pins, of a replay's loop",
     () =>
       Effect.gen(function*() {

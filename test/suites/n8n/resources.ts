@@ -183,41 +183,6 @@ export const resources = (it: It, version: string) => {
 
   if (!v2) return
 
-  it.effect("table_read: every row of a table, in order, where the budget ends the pages", () =>
-    Effect.gen(function*() {
-      if (!v2) return
-      const n8n = yield* N8nClient.N8nClient
-      const table = yield* n8n.createDataTable({
-        name: `pages ${crypto.randomUUID()}`,
-        columns: [{ name: "n", type: "number" }, { name: "text", type: "string" }]
-      })
-      const rows = Array.from({ length: 120 }, (_, n) => ({ n, text: `row ${n} ${"lorem ipsum ".repeat(n % 7 * 20)}` }))
-      yield* n8n.insertRows(table.id, rows)
-      for (const query of [{}, { sort: "-n" }, { where: "n >= 30" }, { where: "text.includes('row 1')", sort: "n" }]) {
-        const read: Array<unknown> = []
-        let pages = 0
-        for (let cursor: string | undefined, more = true; more;) {
-          const { data } = yield* tools.tableRead.answer({
-            table: table.id,
-            limit: 100,
-            ...query,
-            ...defined({ cursor })
-          })
-          read.push(...data.rows?.map((row) => row["n"]) ?? [])
-          cursor = data.nextCursor
-          more = cursor !== undefined
-          assert.isBelow(++pages, 30)
-        }
-        const all = yield* Stream.runCollect(n8n.streamRows(table.id))
-        const numbers = all.map((row) => Number(row["n"])).filter((n) =>
-          !("where" in query) || (query.where === "n >= 30" ? n >= 30 : `row ${n} `.includes("row 1"))
-        )
-        assert.deepStrictEqual(read, "sort" in query && query.sort === "-n" ? numbers.toReversed() : numbers)
-        if (!("where" in query)) assert.isAbove(pages, 2)
-      }
-      yield* n8n.deleteDataTable(table.id)
-    }))
-
   it.effect("client: data tables", () =>
     Effect.gen(function*() {
       const n8n = yield* N8nClient.N8nClient

@@ -205,14 +205,4 @@ export const syncing = (it: It, v2: boolean) => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     300_000
   )
-
-  it.effect(
-    "sync: pushes what changed in a file of any form, and pulls into the same form",
-    () =>
-      Effect.gen(function*() {
-        const folder = yield* folderWith()
-        yield* keepsItsForm(folder).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    300_000
-  )
 }

@@ -179,50 +179,6 @@ export const testing = (it: It, v2: boolean) => {
   )
 
   it.effect(
-    "test_workflow: core nodes give what they are known to give",
-    () =>
-      Effect.forEach(core, ([name, nodes, links, testData, expected]) =>
-        Effect.gen(function*() {
-          const found = yield* test(yield* made(name, [manual, ...nodes], links), { testData })
-          assert.strictEqual(found.status, "success", `${name}: ${JSON.stringify(found.failure)}`)
-          assert.deepStrictEqual(jsons(found.data), expected, name)
-        })),
-    60_000
-  )
-
-  it.effect(
-    "test_workflow: says what a Filter discards, and n8n's errors without HTML; create_workflow warns of a namesake",
-    () =>
-      Effect.gen(function*() {
-        const is = {
-          id: "1",
-          leftValue: "={{ $json.a }}",
-          rightValue: 5,
-          operator: { type: "number", operation: "gt" }
-        }
-        const options = { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 }
-        const conditions = { options, conditions: [is], combinator: "and" }
-        const keep = node("Keep", "filter", 2.2, { conditions, options: {} })
-        const id = yield* made("namesakes", [manual, keep], chain("T", "Keep"))
-        const discarded = yield* test(id, { testData: { a: 1 } })
-        assert.deepStrictEqual(discarded.data, { node: "Keep", output: "Discarded", items: [{ json: { a: 1 } }] })
-        assert.deepStrictEqual((yield* test(id, { testData: { a: 9 } })).data, {
-          node: "Keep",
-          items: [{ json: { a: 9 } }]
-        })
-
-        const html = "No. <a target=\"_blank\" href=\"https://docs.n8n.io/\">More info</a>, 1 < 2"
-        const fail = code("Fail", `throw new Error(${JSON.stringify(html)})`)
-        const failed = yield* test(yield* made("html", [manual, fail], chain("T", "Fail")))
-        assert.include(obj(failed.failure?.["error"])?.["message"], "No. More info (https://docs.n8n.io/), 1 < 2")
-
-        const again = { name: "namesakes", nodes: [manual], connections: {} }
-        assert.include((yield* tools.createWorkflow.call(again)).warnings?.[0], `update_workflow(id: '${id}', `)
-      }),
-    60_000
-  )
-
-  it.effect(
     "test_workflow: the original is unchanged; the run is read after its copy is removed",
     () =>
       Effect.gen(function*() {
@@ -351,55 +307,6 @@ export const testing = (it: It, v2: boolean) => {
           )
         )
         assert.strictEqual(form.status, "waiting")
-        assert.deepStrictEqual(yield* copiesLeft, [])
-      }),
-    60_000
-  )
-
-  it.effect(
-    "test_workflow: an agent with its model and memory runs; without the model's credential nothing does",
-    () =>
-      Effect.gen(function*() {
-        const { openAiUrl } = yield* RealN8n
-        const langchain = (type: string) => `@n8n/n8n-nodes-langchain.${type}`
-        const agent = (name: string, credentials: Obj) => {
-          const serving = (type: string) => ({ [type]: [[{ node: "Agent", type, index: 0 }]] })
-          return made(
-            name,
-            [
-              node("T", langchain("chatTrigger"), 1.1, { options: {} }),
-              node("Agent", langchain("agent"), 2.2, { options: {} }),
-              node("Model", langchain("lmChatOpenAi"), 1.2, {
-                model: { __rl: true, mode: "list", value: "gpt-4o-mini" },
-                options: {}
-              }, credentials),
-              node("Memory", langchain("memoryBufferWindow"), 1.3, {})
-            ],
-            [],
-            {
-              connections: {
-                ...connected(chain("T", "Agent")),
-                Model: serving("ai_languageModel"),
-                Memory: serving("ai_memory")
-              }
-            }
-          )
-        }
-        const openAiApi = yield* scenarios.openAiCredential("Fake OpenAI", openAiUrl.href)
-        const found = yield* test(yield* agent("agent", { credentials: { openAiApi } }), { testData: "What is 6 * 7?" })
-        assert.strictEqual(found.status, "success", JSON.stringify(found.failure))
-        assert.match(JSON.stringify(jsons(found.data)), /forty-two/)
-        const asked = yield* tools.getExecutionByNode.call({
-          id: found.executionId,
-          nodeName: "Model",
-          itemOffset: 0,
-          itemLimit: 1
-        })
-        assert.match(JSON.stringify(asked.input), /What is 6 \* 7\?/)
-
-        const lacking = yield* Effect.flip(tools.testWorkflow.run({ workflowId: yield* agent("mute agent", {}) }))
-        assert.match(JSON.stringify(lacking), /cannot be run.*(openAiApi|credential)/i)
-        assert.include(Hints.text(lacking.hint), "Nothing ran.")
         assert.deepStrictEqual(yield* copiesLeft, [])
       }),
     60_000

@@ -37,40 +37,6 @@ const recorded = Effect.fnUntraced(function*(executionId: string, name: string) 
 
 /** Adds the tests to a suite. */
 export const triage = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
-  it.effect("groups of failures: what varies, all ids, and of how many runs", () =>
-    Effect.gen(function*() {
-      const { id, path } = yield* live("Triage: orders", [
-        check("if (order > 1) throw new Error(`Order ${order} of warehouse 17 has no address`)")
-      ], chain("Orders", "Check"))
-      const runs = yield* Effect.forEach([1, 2, 3, 4], (order) => happened(id, path, { order }))
-      const { complete, groups = [], workflows } = yield* group("failure", id)
-      assert.isTrue(complete)
-      assert.deepStrictEqual<unknown>(workflows, [{ id, name: "Triage: orders", runs: 4, failed: 3 }])
-      assert.lengthOf(groups, 1)
-      assert.deepInclude<unknown>(groups[0], {
-        node: "Check",
-        count: 3,
-        varies: { 1: { distinct: 3, values: ["4", "3", "2"] } },
-        executions: runs.slice(1).map(({ executionId }) => executionId).toReversed()
-      })
-      assert.match(JSON.stringify(groups[0]), /"message":"Order \{1\} of warehouse 17 has no address/)
-    }))
-
-  it.effect("groups of failures: with the HTTP status, which n8n keeps beside its own words", () =>
-    Effect.gen(function*() {
-      const { url } = yield* RealN8n
-      const { id, path } = yield* live("Triage: requests", [
-        node("Ask", "httpRequest", 4.2, {
-          url: `=${new URL("rest/none-", url).href}{{ $json.body.order }}`,
-          options: {}
-        })
-      ], chain("Orders", "Ask"))
-      yield* Effect.forEach([1, 2], (order) => happened(id, path, { order }))
-      const { groups = [] } = yield* group("failure", id)
-      assert.strictEqual(groups.length, 1, JSON.stringify(groups))
-      assert.deepInclude<unknown>(groups[0], { node: "Ask", httpCode: "404", count: 2 })
-    }))
-
   it.effect("profile: time and tokens of an agent as n8n recorded them, a model's time in its agent's once", () =>
     Effect.gen(function*() {
       const { executionId, workflowId } = yield* scenarios.run("ai", "Triage: agent")

@@ -182,69 +182,6 @@ export const validation = (it: It, version: string) => {
       assert.deepStrictEqual(missingCredentials, [{ node: "Post", type: "slackApi" }])
     }))
 
-  it.effect("validate_workflow: called workflows are there and, for n8n 2, published", () =>
-    Effect.gen(function*() {
-      const caller = (workflowId: string, type = "n8n-nodes-base.executeWorkflow") =>
-        workflow("caller", [
-          hook(),
-          node("Call", type, 1.2, { workflowId: { __rl: true, mode: "id", value: workflowId }, options: {} })
-        ])
-      const sub = yield* tools.createWorkflow.call({
-        ...workflow("sub", [
-          node("Start", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
-        ]),
-        active: false
-      })
-      const judged = Effect.fnUntraced(function*(workflowId: string) {
-        const { active, id } = yield* create(caller(workflowId))
-        const { problems, valid } = yield* tools.validateWorkflow.call({ workflowId: id })
-        return { active, valid, about: problems.map(({ message }) => message).join() }
-      })
-      const gone = yield* judged("abcdefghijklmnop")
-      assert.deepInclude(gone, { active: !v2, valid: false })
-      assert.include(gone.about, "does not exist")
-      const before = yield* judged(sub.id)
-      assert.deepInclude(before, { active: !v2, valid: !v2 })
-      if (!v2) return
-      assert.include(before.about, "not published")
-      yield* tools.activateWorkflow.call({ id: sub.id })
-      assert.deepInclude(yield* judged(sub.id), { active: true, valid: true })
-    }))
-
-  it.effect("validate_workflow: names a data table that this n8n does not have, where it lists them", () =>
-    Effect.gen(function*() {
-      const about = Effect.fnUntraced(function*(value: string) {
-        const row = node("Row", "dataTable", 1, { operation: "get", dataTableId: { __rl: true, mode: "id", value } })
-        const { problems } = yield* tools.validateWorkflow.call({ workflow: workflow("rows", [hook(), row]) })
-        return problems.flatMap(({ message, path }) => path.endsWith("dataTableId") ? [message] : [])
-      })
-      const missing = ["n8n has no data table 'abcdefghijklmnop', or the API key may not see it."]
-      assert.deepStrictEqual(yield* about("abcdefghijklmnop"), v2 ? missing : [])
-      if (!v2) return
-      const name = `rows ${crypto.randomUUID().slice(0, 8)}`
-      const n8n = yield* N8nClient
-      const { id } = yield* n8n.createDataTable({ name, columns: [{ name: "sku", type: "string" }] })
-      assert.deepStrictEqual(yield* about(id), [])
-      yield* n8n.deleteDataTable(id)
-      assert.lengthOf(yield* about(id), 1)
-    }))
-
-  it.effect("validate_workflow: outdated speaks of what this n8n has", () =>
-    Effect.gen(function*() {
-      const { outdated } = yield* tools.validateWorkflow.call({
-        workflow: workflow("old", [
-          hook(),
-          node("Fn", "function", 1, { functionCode: "return items" }),
-          http({ url: "https://example.com" })
-        ])
-      })
-      assert.deepStrictEqual(outdated?.map(({ newest, node, use }) => [node, newest, use]), [
-        ["Fn", 1, ["n8n-nodes-base.code"]],
-        ["Hook", 2.1, undefined],
-        ["Get", httpVersion, undefined]
-      ])
-    }))
-
   it.effect("node_get: the version is one that this n8n has", () =>
     Effect.gen(function*() {
       const { example, version } = yield* tools.nodeGet.call({ type: "n8n-nodes-base.httpRequest" })
@@ -320,23 +257,5 @@ export const validation = (it: It, version: string) => {
         assert.deepStrictEqual(errors.filter(({ path }) => path.includes(".parameters")), [])
       }))
   } else {
-    it.effect("validate_workflow: what this older n8n lacks is named", () =>
-      Effect.gen(function*() {
-        const newer = workflow("newer", [
-          hook(),
-          node("Get", "httpRequest", 4.5, { url: "https://a.b" })
-        ])
-        const { problems } = yield* tools.validateWorkflow.call({ workflow: newer })
-        const problem = problems.find(({ path }) => path === "nodes[1].typeVersion")
-        assert.include(problem?.message, "1.123.81")
-        assert.include(problem?.fix, "Use 4.3")
-        const { typeVersion: _, ...bare } = http({ url: "https://example.com" })
-        const { id } = yield* tools.createWorkflow.call({ ...workflow("bare", [hook()]), nodes: [bare] })
-        assert.isTrue(
-          (yield* tools.validateWorkflow.call({ workflowId: id })).problems.every(({ path }) =>
-            path !== "nodes[0].typeVersion"
-          )
-        )
-      }))
   }
 }

@@ -147,20 +147,6 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       assert.match(yield* answerOf(path), /"price":120/)
     }).pipe(scenarios.live))
 
-  it.effect("versions: missing ones are reported with the available ones", () =>
-    Effect.gen(function*() {
-      const { id, snapshots: [newest], versions } = yield* story()
-      const empty = { name: "Other", nodes: [], connections: {}, settings: {} }
-      const other = yield* scenarios.create(empty)
-      const refused = (reference: string) => Effect.flip(tools.getWorkflow.run({ id: reference }))
-      const unknown = yield* refused(`${id}@00000000-0000-4000-8000-000000000000`)
-      assert.strictEqual(unknown._tag, "NotFoundError")
-      assert.include(JSON.stringify(unknown.hint), (drafts ? versions.at(-1) : newest?.version) ?? "none")
-      const foreign = yield* refused(`${other}@${drafts ? versions[0] : newest?.version}`)
-      assert.strictEqual(foreign._tag, "NotFoundError")
-      assert.include((yield* refused(`${other}@published`)).message, "is published")
-    }))
-
   it.effect("versions: reading them writes nothing", () =>
     Effect.gen(function*() {
       const { id, snapshots, versions } = yield* story()
@@ -188,41 +174,4 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       }
       assert.deepStrictEqual(names, ["Hook", "Price"])
     }))
-
-  it.effect("versions: each is shown with its own settings and name, or with none", () =>
-    Effect.gen(function*() {
-      const name = `Own ${crypto.randomUUID()}`
-      const { id, versionId: first = "" } = yield* tools.createWorkflow.call({
-        name,
-        nodes: [node("T", "manualTrigger")],
-        connections: {},
-        settings: { executionOrder: "v1", executionTimeout: 7 }
-      })
-      yield* tools.workflowEdit.call({
-        workflowId: id,
-        operations: [{ op: "add", type: "n8n-nodes-base.noOp", name: "A" }]
-      })
-      const { body } = yield* scenarios.request("GET", `workflows/${id}`)
-      const { connections, nodes } = obj(body) ?? {}
-      // Others write without a snapshot.
-      yield* scenarios.edit(id, { nodes: [...arr(nodes), node("B", "noOp")], connections })
-      const theirs = str(obj((yield* scenarios.request("GET", `workflows/${id}`)).body)?.["versionId"]) ?? ""
-      yield* scenarios.edit(id, { nodes, connections })
-      yield* tools.updateWorkflow.call({ id, name: `${name} 2`, settings: { executionTimeout: 77 } })
-      const { versions: rows } = yield* tools.workflowHistory.call({ id, limit: 50 })
-      const [last, snapshot] = rows.filter(({ source }) => source === "snapshot")
-      assert.deepStrictEqual([last?.operation, last?.changed], [
-        "before update_workflow",
-        "name, settings.executionTimeout"
-      ])
-      const since = yield* tools.workflowDiff.call({ a: `${id}@${snapshot?.version}` })
-      assert.deepStrictEqual(since.settings, [{ path: "settings.executionTimeout", before: 7, after: 77 }])
-      if (v2) {
-        const same = yield* tools.workflowDiff.call({ a: `${id}@${snapshot?.version}`, b: `${id}@${first}` })
-        assert.deepInclude(same, { same: true, settings: "same" })
-        const unknown = yield* tools.workflowDiff.call({ a: `${id}@${theirs}` })
-        assert.deepInclude(unknown, { settings: "unknown: n8n's versions have none" })
-        assert.notProperty(unknown, "name")
-      }
-    }).pipe(Effect.scoped))
 }

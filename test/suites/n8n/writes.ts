@@ -149,40 +149,6 @@ const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input =
 
 /** Adds the tests of writing to a suite. */
 export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
-  it.effect("create: stores what was given, for every kind of workflow", () =>
-    Effect.gen(function*() {
-      for (const name of ["branch", "loop", "merge", "wide250", "errorOutput"] as const) {
-        const { url } = yield* RealN8n
-        const drafts: Record<string, (place: workflows.Place) => workflows.Draft> = workflows.drafts
-        const draft = drafts[name]?.({ url, openAi: { id: "", name: "" } }) ?? { nodes: [], links: [] }
-        const input = bodyOf(`created ${name}`, newPath(), draft)
-        const { id, warnings } = yield* tools.createWorkflow.call({ ...input })
-        assert.isUndefined(warnings)
-        const found = yield* get(id)
-        assert.strictEqual(found["name"], input.name)
-        assert.deepStrictEqual(found["connections"], input.connections)
-        assert.strictEqual(found["active"], false)
-        for (const [index, node] of input.nodes.entries()) {
-          assert.deepInclude(arr(found["nodes"])[index], node as object)
-        }
-      }
-    }))
-
-  it.effect("create: active and tags take effect before the answer", () =>
-    Effect.gen(function*() {
-      const path = newPath()
-      const answer = yield* tools.createWorkflow.call({
-        ...webhookDraft(path, "one"),
-        active: true,
-        tags: ["made", "made too"]
-      })
-      assert.isTrue(answer.active)
-      assert.isUndefined(answer.warnings)
-      assert.strictEqual(yield* webhookStatus(path), 200)
-      const tags = arr((yield* get(answer.id))["tags"]).map((tag) => obj(tag)?.["name"])
-      assert.sameMembers(tags, ["made", "made too"])
-    }))
-
   it.effect("create: keys that this n8n refuses are left out and named", () =>
     Effect.gen(function*() {
       const input = webhookDraft(newPath(), "one")
@@ -238,21 +204,6 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.deepStrictEqual(found, [])
     }))
 
-  it.effect("update: a published workflow runs the change before the answer", () =>
-    Effect.gen(function*() {
-      const path = newPath()
-      const id = yield* created(webhookDraft(path, "one"))
-      yield* tools.activateWorkflow.call({ id })
-      const { connections, nodes } = webhookDraft(path, "two")
-      const answer = yield* tools.updateWorkflow.call({ id, nodes, connections })
-      assert.isTrue(answer.active)
-      if (v2) assert.isTrue(answer.published)
-      const found = yield* get(id)
-      assert.include(says(found), "two")
-      if (v2) assert.strictEqual(found["versionId"], found["activeVersionId"])
-      assert.strictEqual(yield* webhookStatus(path), 200)
-    }))
-
   it.effect("update: a version that moved is an error, not an overwrite", () =>
     Effect.gen(function*() {
       const path = newPath()
@@ -266,30 +217,6 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.strictEqual(reasonOf(error), "VersionConflict")
       assert.include(Hints.text(error.hint), "get_workflow")
       assert.include(says(yield* get(id)), "theirs")
-    }))
-
-  it.effect("racing writers: no update is lost silently", () =>
-    Effect.gen(function*() {
-      const path = newPath()
-      const id = yield* created(webhookDraft(path, "0"))
-      const other = yield* another()
-      const write = (text: string) => {
-        const { connections, nodes } = webhookDraft(path, text)
-        return Effect.result(tools.updateWorkflow.call({ id, nodes, connections }))
-      }
-      const rounds = 6
-      const mine = Effect.forEach(Array.from({ length: rounds }, (_, index) => `mine ${index}`), write)
-      const theirs = Effect.forEach(Array.from({ length: rounds }, (_, index) => `theirs ${index}`), write).pipe(
-        Effect.provide(other)
-      )
-      const results = (yield* Effect.all([mine, theirs], { concurrency: 2 })).flat()
-      for (const result of results) {
-        if (result._tag === "Failure") {
-          assert.strictEqual(reasonOf(result.failure), "VersionConflict")
-        }
-      }
-      assert.isTrue(results.some((result) => result._tag === "Success"))
-      assert.match(says(yield* get(id)) ?? "", /mine|theirs/)
     }))
 
   it.effect("delete: published or not, removed with the answer; its snapshot restores it", () =>
@@ -320,28 +247,6 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.strictEqual(gone.message, "Workflow 'doesnotexist0000' not found")
     }))
 
-  it.effect("restore: the state before a write, whole", () =>
-    Effect.gen(function*() {
-      const path = newPath()
-      const id = yield* created(webhookDraft(path, "first"))
-      const before = yield* get(id)
-      const { connections, nodes } = webhookDraft(path, "second")
-      yield* tools.updateWorkflow.call({ id, name: "second", nodes, connections, tags: ["made"] })
-      const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
-      const snapshot = versions.find((row) => row.source === "snapshot")?.version ?? ""
-      yield* tools.workflowRestore.call({ id, version: snapshot, confirm: true })
-      assert.deepStrictEqual(still(yield* get(id), "settings"), still(before, "settings"))
-      if (drafts) {
-        const n8ns = versions.find((row) => row.source === "n8n")?.version ?? ""
-        yield* tools.workflowRestore.call({ id, version: n8ns, confirm: true })
-        assert.include(says(yield* get(id)), "second")
-      }
-      const unknown = yield* Effect.flip(
-        tools.workflowRestore.call({ id, version: "snapshot-none", confirm: true })
-      )
-      assert.strictEqual(unknown._tag, "NotFoundError")
-    }))
-
   it.effect("activate and deactivate: effective with the answer", () =>
     Effect.gen(function*() {
       const path = newPath()
@@ -366,15 +271,6 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const stopped = yield* tools.stopExecution.call({ id: waiting.executionId })
       assert.strictEqual(stopped.id, waiting.executionId)
       assert.strictEqual(yield* scenarios.awaitStatus(waiting.executionId, ["canceled"]), "canceled")
-    }))
-
-  it.effect("list_credentials: by type; on 1.x those that workflows use", () =>
-    Effect.gen(function*() {
-      yield* scenarios.make("ai")
-      const { count, credentials, hint } = yield* tools.listCredentials.call({ type: "openAiApi", limit: 5 })
-      assert.isAbove(count, 0)
-      assert.isTrue(credentials.every(({ type }) => type === "openAiApi"))
-      assert.strictEqual(hint === undefined, v2)
     }))
 
   it.effect("another writer in between: an error, or a named snapshot; never lost silently", () =>
@@ -540,31 +436,6 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   }
 
   if (drafts) {
-    it.effect("someone's draft is not published along the way", () =>
-      Effect.gen(function*() {
-        const path = newPath()
-        const id = yield* created(webhookDraft(path, "live"))
-        yield* tools.activateWorkflow.call({ id })
-        const live = (yield* get(id))["activeVersionId"]
-        const { connections, nodes } = webhookDraft(path, "their draft")
-        const theirs = { name: "written", nodes, connections, settings: {} }
-        yield* scenarios.request("PUT", `workflows/${id}?publishIfActive=false`, theirs)
-        const answer = yield* tools.updateWorkflow.call({ id, name: "mine" })
-        const found = yield* get(id)
-        assert.strictEqual(found["activeVersionId"], live)
-        assert.include(says(found), "their draft")
-        const mine = webhookDraft(path, "mine")
-        const written = yield* tools.updateWorkflow.call({
-          id,
-          nodes: mine.nodes,
-          connections: mine.connections
-        })
-        assert.isFalse(written.published)
-        assert.include(written.hint, "activate_workflow")
-        assert.strictEqual((yield* get(id))["activeVersionId"], live)
-        assert.isFalse(answer.published)
-      }))
-
     it.effect("a refused publication puts the earlier draft back", () =>
       Effect.gen(function*() {
         const path = newPath()
@@ -588,20 +459,4 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   }
 
   if (!v2) return
-
-  it.effect("an archived workflow is refused before anything is sent", () =>
-    Effect.gen(function*() {
-      const { workflowId: id } = yield* scenarios.archived()
-      const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "x" }))
-      assert.strictEqual(error._tag, "ValidationError")
-      assert.include(error.message, "archived")
-    }))
-
-  it.effect("programs write through WorkflowStore", () =>
-    Effect.gen(function*() {
-      const store = yield* WorkflowStore
-      const { workflow } = yield* store.write({ kind: "new" }, webhookDraft(newPath(), "direct"))
-      yield* store.remove(workflow.id)
-      assert.strictEqual((yield* scenarios.request("GET", `workflows/${workflow.id}`)).status, 404)
-    }))
 }
