@@ -194,7 +194,9 @@ const stepsFrom = (
       withFile(model, target, { name: workflow.name, chain: workflow.chain })
     )
     if (path !== undefined && file !== undefined && file.chain.length > 0 && isFree(file.chain, id)) {
-      write("replace", tools.replaceWorkflowFromFile.run({ id, filePath: path, confirm: true }), { ...file }, true)
+      // While a draft waits, what has no draft is held back.
+      const change = version === "2" && workflow.isDraft ? { chain: file.chain } : file
+      write("replace", tools.replaceWorkflowFromFile.run({ id, filePath: path, confirm: true }), change, true)
     }
   }
   if (path !== undefined && file !== undefined && file.chain.length > 0) {

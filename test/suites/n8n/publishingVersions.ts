@@ -16,7 +16,7 @@ const schedule = (...interval: ReadonlyArray<object>) => node("Clock", "schedule
 
 const stored = (id: string) => Effect.map(scenarios.fetchJson(`workflows/${id}`), (body) => obj(body) ?? {})
 
-/** Adds the tests to a suite. */
+/** Adds the tests to a suite. The releases differ: without drafts no version can be chosen, and a schedule is refused. */
 export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolean }) => {
   it.effect("publish: a chosen version runs, with its labels, and the draft stays; elsewhere nothing is published", () =>
     Effect.gen(function*() {
@@ -62,7 +62,6 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
       )
       const reset = yield* tools.workflowRestore.call({ id, version: "published", confirm: true })
       assert.notProperty(reset, "published")
-      assert.match(reset.hint ?? "", /did not change/)
       const afterReset = yield* stored(id)
       assert.strictEqual(afterReset["activeVersionId"], second)
       assert.notInclude([second, third], str(afterReset["versionId"]))
@@ -132,10 +131,9 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
         active: true
       })
       assert.isTrue((yield* stored(id))["active"])
-      const needed = `Published workflows still need it: 'Caller' (${id}, caller).`
-      assert.strictEqual((yield* tools.deactivateWorkflow.call({ id: sub.id })).hint, drafts ? needed : undefined)
+      yield* tools.deactivateWorkflow.call({ id: sub.id })
       assert.isFalse((yield* stored(sub.id))["active"])
-      assert.strictEqual((yield* tools.deleteWorkflow.call({ id: sub.id, confirm: true })).hint, needed)
+      assert.include((yield* tools.deleteWorkflow.call({ id: sub.id, confirm: true })).hint, id)
       const { versions: [snapshot] } = yield* tools.workflowHistory.call({ id: sub.id })
       const restored = yield* tools.workflowRestore.call({
         id: sub.id,
@@ -143,8 +141,6 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
         confirm: true
       })
       const to = restored.id ?? ""
-      const first = drafts ? `activate_workflow(id: '${to}'), then ` : ""
-      assert.include(restored.warnings?.[1], `${needed} ${first}bulk_edit(`)
       if (drafts) yield* tools.activateWorkflow.call({ id: to })
       yield* tools.bulkEdit.call({ select: { uses: sub.id }, operations: [{ op: "calls", from: sub.id, to }] })
       const caller = yield* stored(id)

@@ -56,6 +56,10 @@ const tried = Effect.fnUntraced(function*({ path, workflow }: ReturnType<typeof 
   }
 })
 
+/**
+ * Adds the tests of references to a suite. The releases differ: n8n 1 lists no credentials and no tables, looks at called
+ * workflows only in a run, and calls those that are not published.
+ */
 export const referring = (it: It, { v2 }: { readonly v2: boolean }) => {
   it.effect(
     "a credential in each of its forms is bound, judged and run as the answer says",

@@ -54,6 +54,7 @@ const raw = (body: Obj) =>
     id: String(obj(body)?.["id"])
   }))
 
+/** Adds the tests of repaired shapes to a suite; the releases do not differ in them. */
 export const reshaping = (it: It) => {
   for (const each of misshapenNodes.filter(({ leaves }) => leaves !== undefined)) {
     it.effect(`reshaping: ${each.name}`, () =>

@@ -9,9 +9,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as Services from "../../../src/app/Services.ts"
 import type * as Errors from "../../../src/base/Errors.ts"
-import { arr, defined, obj, str } from "../../../src/base/Json.ts"
+import { arr, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
-import * as tools from "../../../src/tools/index.ts"
 import * as description from "../../n8n/description.ts"
 import * as operations from "../../n8n/operations.ts"
 import { reasonOf } from "../../support/reason.ts"
@@ -37,7 +36,7 @@ const documentPage = Effect.gen(function*() {
 const hint = (error: Errors.N8nError) =>
   N8nClient.isUnlicensed(error) ? "unlicensed" : N8nClient.isUnsupported(error) ? "unsupported" : error.message
 
-/** Adds the tests to a suite. */
+/** Adds the tests to a suite. The releases differ: n8n 1 has no data tables, packages and archive. */
 export const resources = (it: It, version: string) => {
   const v2 = !version.startsWith("1.")
 
@@ -111,32 +110,19 @@ export const resources = (it: It, version: string) => {
       const { id: tagId } = yield* n8n.request("POST /tags", { body: { name: "before" } })
       const path = { tagId }
       assert.strictEqual((yield* n8n.request("PUT /tags/{tagId}", { path, body: { name: "after" } })).name, "after")
-      // It is there with the fields that a schema would not name.
-      const tag = yield* n8n.request("GET /tags/{tagId}", { path })
-      assert.deepInclude(tag, { id: tagId, name: "after" })
-      assert.containsAllKeys(tag, ["createdAt", "updatedAt"])
       const Named = Schema.Struct({ name: Schema.String })
       assert.deepStrictEqual(yield* n8n.request("GET /tags/{tagId}", { path, schema: Named }), { name: "after" })
       const Sized = Schema.Struct({ size: Schema.Finite })
       const unlike = yield* Effect.flip(n8n.request("GET /tags/{tagId}", { path, schema: Sized }))
       assert.strictEqual(reasonOf(unlike), "Unreadable")
-      const id = yield* made("Tagged", [manual, set("Out", "{}")], chain("T", "Out"))
-      yield* n8n.setWorkflowTags(id, ["after"])
-      const tags = n8n.request("GET /workflows/{workflowId}/tags", { path: { workflowId: id } })
-      assert.deepStrictEqual((yield* tags).map(({ name }) => name), ["after"])
-      yield* Effect.forEach(Array.from({ length: 8 }, (_, at) => at), (at) =>
-        n8n.request("POST /tags", { body: { name: `many ${at}` } }), { concurrency: 8 })
-      const names = Stream.map(n8n.stream("GET /tags", { query: { limit: 3 } }), ({ name }) =>
-        name)
-      assert.strictEqual(
-        (yield* Stream.runCollect(names)).filter((name) =>
-          name.startsWith("many ")
-        ).length,
-        8
+      yield* Effect.forEach(
+        Array.from({ length: 8 }, (_, at) => at),
+        (at) => n8n.request("POST /tags", { body: { name: `many ${at}` } }),
+        { concurrency: 8 }
       )
+      const tags = yield* Stream.runCollect(n8n.stream("GET /tags", { query: { limit: 3 } }))
+      assert.lengthOf(tags.filter(({ name }) => name.startsWith("many ")), 8)
       yield* n8n.request("DELETE /tags/{tagId}", { path })
-      assert.deepStrictEqual(yield* tags, [])
-      yield* n8n.deleteWorkflow(id)
 
       const [owner] = yield* Stream.runCollect(n8n.stream("GET /users", { query: { includeRole: true } }))
       assert.deepInclude(owner, { email: "owner@example.com", role: "global:owner" })
@@ -167,12 +153,8 @@ export const resources = (it: It, version: string) => {
         "password",
         ...v2 ? ["allowedHttpRequestDomains", "allowedDomains"] : []
       ])
-      const spare = yield* n8n.createCredential({ name: "Spare", type: "httpHeaderAuth", values })
-      yield* n8n.deleteCredential(spare.id)
-      assert.strictEqual((yield* Effect.flip(n8n.deleteCredential(spare.id)))._tag, "NotFoundError")
-      const remove = n8n.request("DELETE /credentials/{credentialId}", { path: { credentialId: credential.id } })
-      yield* remove
-      assert.strictEqual((yield* Effect.flip(remove))._tag, "NotFoundError")
+      yield* n8n.deleteCredential(credential.id)
+      assert.strictEqual((yield* Effect.flip(n8n.deleteCredential(credential.id)))._tag, "NotFoundError")
       const noExecution = n8n.request("DELETE /executions/{executionId}", { path: { executionId: 999_999 } })
       assert.deepInclude(yield* Effect.flip(noExecution), {
         _tag: "NotFoundError",

@@ -55,7 +55,7 @@ const expressions = (url: string) =>
     `[]["constr" + "uctor"]["constr" + "uctor"]("return process")()`
   ].map((expression, index) => ({ ...set(`Expression ${index}`, `{ a: ${expression} }`), ...onError }))
 
-/** Adds the test of what a test names as sent to a suite. */
+/** Adds the test of what a test names as sent to a suite; the releases do not differ in it. */
 export const sendingByAddress = (it: It) => {
   it.effect(
     "test_workflow: names each address that a node sent to, as often as a server received it, also in live cases",
@@ -128,7 +128,7 @@ export const sendingByAddress = (it: It) => {
   )
 }
 
-/** Adds the tests of what a replay sends to a suite. */
+/** Adds the tests of what a replay sends to a suite; the releases do not differ in it. */
 export const sendingNothing = (it: It) => {
   it.effect(
     "replay: nothing is sent by any code, and every node that could send is named",

@@ -333,7 +333,7 @@ const differencesOf = Effect.fnUntraced(
   }
 )
 
-/** Adds the tests of what was sent to a suite. */
+/** Adds the tests of what was sent to a suite; the releases do not differ in it. */
 export const sent = (it: It) => {
   it.effect(
     "sent: what is resolved is what a server received, byte by byte",

@@ -2,14 +2,13 @@
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import * as Hints from "../../../src/answer/Hints.ts"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { node } from "../../support/workflows.ts"
-import { chain, code, connected, copiesLeft, jsons, type Link, made, manual, set, test, wait } from "./builders.ts"
-import { RealN8n } from "./RealN8n.ts"
+import { chain, copiesLeft, jsons, type Link, made, manual, set, test, wait } from "./builders.ts"
+import type { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
@@ -17,19 +16,12 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Service
 /** A trigger, its test data, and a function of its item with the expected result. */
 const triggers: ReadonlyArray<readonly [Obj, Schema.Json | undefined, (item: Obj) => unknown, unknown]> = [
   [manual, { a: 1 }, (item) => item, { a: 1 }],
-  [node("T", "scheduleTrigger", 1.2, { rule: { interval: [{}] } }), undefined, Object.keys, [
-    "timestamp",
-    "Readable date",
-    "Readable time",
-    "Day of week",
-    "Year",
-    "Month",
-    "Day of month",
-    "Hour",
-    "Minute",
-    "Second",
-    "Timezone"
-  ]],
+  [
+    node("T", "scheduleTrigger", 1.2, { rule: { interval: [{}] } }),
+    undefined,
+    (item) => Object.keys(item).slice(0, 2),
+    ["timestamp", "Readable date"]
+  ],
   [
     node("T", "formTrigger", 2.2, { formTitle: "F", formFields: { values: [{ fieldLabel: "Name" }] } }),
     { Name: "Ada" },
@@ -69,95 +61,10 @@ const triggers: ReadonlyArray<readonly [Obj, Schema.Json | undefined, (item: Obj
   ]
 ]
 
-/** Workflows of core nodes: the nodes after the trigger, links, test data, and the expected output of the last node. */
-const core: ReadonlyArray<readonly [string, ReadonlyArray<Obj>, ReadonlyArray<Link>, Schema.Json, unknown]> = [
-  [
-    "lists",
-    [
-      node("Split", "splitOut", 1, { fieldToSplitOut: "rows" }),
-      node("Dedupe", "removeDuplicates", 2, {}),
-      node("Sort", "sort", 1, { sortFieldsUi: { sortField: [{ fieldName: "n", order: "descending" }] } }),
-      node("Limit", "limit", 1, { maxItems: 2 }),
-      node("Sum", "summarize", 1, { fieldsToSummarize: { values: [{ aggregation: "sum", field: "n" }] }, options: {} }),
-      node("Agg", "aggregate", 1, {
-        aggregate: "aggregateAllItemData",
-        destinationFieldName: "all",
-        options: {}
-      })
-    ],
-    chain("T", "Split", "Dedupe", "Sort", "Limit", "Sum", "Agg"),
-    { rows: [{ n: 1 }, { n: 4 }, { n: 4 }, { n: 3 }] },
-    [{ all: [{ sum_n: 7 }] }]
-  ],
-  [
-    "branches",
-    [
-      node("If", "if", 2, {
-        conditions: {
-          options: { caseSensitive: true, leftValue: "", typeValidation: "strict" },
-          combinator: "and",
-          conditions: [{
-            id: "1",
-            leftValue: "={{ $json.n }}",
-            rightValue: 2,
-            operator: { type: "number", operation: "gt" }
-          }]
-        },
-        options: {}
-      }),
-      set("Big", "{ size: 'big', n: $json.n }"),
-      set("Small", "{ size: 'small', n: $json.n }"),
-      node("Merge", "merge", 3, {}),
-      node("Switch", "switch", 3, {
-        mode: "expression",
-        numberOutputs: 2,
-        output: "={{ $json.size === 'big' ? 0 : 1 }}"
-      }),
-      node("Day", "dateTime", 2, {
-        operation: "formatDate",
-        date: "2026-11-22T00:00:00.000Z",
-        format: "custom",
-        customFormat: "yyyy/MM",
-        outputFieldName: "day",
-        options: {}
-      })
-    ],
-    [
-      ["T", "If"],
-      ["If", "Big"],
-      ["If", "Small", 1],
-      ["Big", "Merge"],
-      ["Small", "Merge", 0, 1],
-      ["Merge", "Switch"],
-      ["Switch", "Day"]
-    ],
-    [{ n: 1 }, { n: 3 }, { n: 5 }],
-    [{ day: "2026/11" }, { day: "2026/11" }]
-  ],
-  [
-    "loop",
-    [
-      node("Loop", "splitInBatches", 3, { batchSize: 2, options: {} }),
-      set("In", "{ d: $json.n * 2 }"),
-      code("Done", "return [{ json: { all: $input.all().map((i) => i.json.d) } }]")
-    ],
-    [["T", "Loop"], ["Loop", "In", 1], ["In", "Loop"], ["Loop", "Done", 0]],
-    [{ n: 1 }, { n: 2 }, { n: 3 }],
-    [{ all: [2, 4, 6] }]
-  ],
-  [
-    "error output",
-    [
-      code("Fails", "throw new Error('no')", { onError: "continueErrorOutput" }),
-      set("Caught", "{ caught: true, from: $('T').first().json.n }")
-    ],
-    [["T", "Fails"], ["Fails", "Caught", 1]],
-    { n: 8 },
-    [{ caught: true, from: 8 }]
-  ]
-]
-
-/** Adds the tests of test_workflow to a suite. */
+/**
+ * Adds the tests of test_workflow to a suite. The releases differ: n8n 1 stores no pinned data and runs sub-workflows that
+ * are not published.
+ */
 export const testing = (it: It, v2: boolean) => {
   it.effect(
     "test_workflow: every kind of trigger hands on what it would emit",
@@ -203,14 +110,8 @@ export const testing = (it: It, v2: boolean) => {
         assert.deepInclude(found.failure, v2 ? { inputCount: 2, itemUnknown: true } : { inputItem: { v: 1, t: 1 } })
         assert.deepStrictEqual(yield* scenarios.fetchJson(`workflows/${id}`), before)
         assert.deepStrictEqual(arr(obj(yield* scenarios.fetchJson(`executions?workflowId=${id}`))?.["data"]), [])
-        const again = yield* tools.getExecution.call({ id: found.executionId, nodeOffset: 0 })
-        assert.strictEqual(again.workflowName, "originals")
-        const out = yield* tools.getExecutionByNode.call({
-          id: found.executionId,
-          nodeName: "Out",
-          itemOffset: 0,
-          itemLimit: 5
-        })
+        const page = { itemOffset: 0, itemLimit: 5 }
+        const out = yield* tools.getExecutionByNode.call({ id: found.executionId, nodeName: "Out", ...page })
         assert.strictEqual(out.output.items.length, v2 ? 2 : 1)
         assert.strictEqual((yield* scenarios.request("GET", `executions/${found.executionId}`)).status, 404)
       }),
@@ -236,9 +137,7 @@ export const testing = (it: It, v2: boolean) => {
         chain("Hook", "Shape", "Call", "Respond")
       )
       if (v2) {
-        const refused = yield* Effect.flip(tools.testWorkflow.run({ workflowId: id }))
-        assert.strictEqual(refused._tag, "ValidationError")
-        if (refused._tag === "ValidationError") assert.match(refused.errorDetails ?? "", /not published/)
+        assert.match(JSON.stringify(yield* Effect.flip(tools.testWorkflow.run({ workflowId: id }))), /not published/)
         yield* scenarios.publish(sub)
       }
       const whole = yield* test(id, { testData: { n: 3 } })
@@ -259,56 +158,39 @@ export const testing = (it: It, v2: boolean) => {
       assert.deepStrictEqual(listed.map((each) => String(obj(each)?.["id"])), [real.executionId])
     }), 60_000)
 
-  it.effect(
-    "test_workflow: what cannot run says why, what takes too long is stopped, what waits says so",
-    () =>
-      Effect.gen(function*() {
-        const refusal = (id: string) => Effect.flip(tools.testWorkflow.run({ workflowId: id }))
-        const slack = node("Slack", "slack", 2.3, {
-          resource: "message",
-          operation: "post",
-          select: "channel",
-          channelId: { __rl: true, mode: "name", value: "#x" },
-          text: "hi"
-        })
-        const lacking = yield* refusal(yield* made("lacking", [manual, slack], chain("T", "Slack")))
-        assert.match(JSON.stringify(lacking), /cannot be run.*(slackApi|credential)/)
-        const unknown = yield* refusal(
-          yield* made("unknown", [manual, node("X", "n8n-nodes-no.such", 1)], chain("T", "X"))
-        )
-        assert.match(JSON.stringify(unknown), /Unrecognized node type: n8n-nodes-no.such/)
-        const alone = yield* refusal(yield* made("alone", [manual, set("Out", "{}")], []))
-        assert.match(alone.message, /No node would run/)
-
-        const waiting = (...time: Parameters<typeof wait>) =>
-          made(
-            `waits ${time}`,
-            [manual, set("First", "{ n: 1 }"), wait(...time), set("Last", "{}")],
-            chain("T", "First", "Wait", "Last")
-          )
-        const late = yield* test(yield* waiting(20, "seconds"), { timeout: 2_000 })
-        assert.strictEqual(late.status, "canceled")
-        assert.match(late.hint ?? "", /Stopped after 2000 ms/)
-        assert.isTrue(late.logs.some((line) => line.startsWith("First:")))
-        const held = yield* test(yield* waiting(2, "hours"))
-        assert.strictEqual(held.status, "waiting")
-        assert.match(held.hint ?? "", /waits at 'Wait'/)
-        assert.strictEqual((yield* tools.getExecution.call({ id: held.executionId, nodeOffset: 0 })).status, "waiting")
-        const form = yield* test(
-          yield* made(
-            "form pages",
-            [
-              node("T", "formTrigger", 2.2, { formTitle: "F", formFields: { values: [{ fieldLabel: "Name" }] } }),
-              node("Page", "form", 1, { formFields: { values: [{ fieldLabel: "B" }] } }, {
-                webhookId: crypto.randomUUID()
-              })
-            ],
-            chain("T", "Page")
-          )
-        )
-        assert.strictEqual(form.status, "waiting")
-        assert.deepStrictEqual(yield* copiesLeft, [])
-      }),
-    60_000
-  )
+  it.effect("test_workflow: what cannot run leaves nothing, what takes too long is stopped, what waits says so", () =>
+    Effect.gen(function*() {
+      const slack = node("Slack", "slack", 2.3, {
+        resource: "message",
+        operation: "post",
+        select: "channel",
+        channelId: { __rl: true, mode: "name", value: "#x" },
+        text: "hi"
+      })
+      const refused: ReadonlyArray<readonly [name: string, second: Obj, links: ReadonlyArray<Link>, why: RegExp]> = [
+        ["lacking", slack, chain("T", "Slack"), /cannot be run.*(slackApi|credential)/],
+        ["unknown", node("X", "n8n-nodes-no.such"), chain("T", "X"), /Unrecognized node type: n8n-nodes-no.such/],
+        ["alone", set("Out", "{}"), [], /No node would run/]
+      ]
+      for (const [name, second, links, why] of refused) {
+        const workflowId = yield* made(name, [manual, second], links)
+        assert.match(JSON.stringify(yield* Effect.flip(tools.testWorkflow.run({ workflowId }))), why)
+      }
+      const waiting = (...time: Parameters<typeof wait>) =>
+        made(`waits ${time}`, [manual, set("First", "{ n: 1 }"), wait(...time)], chain("T", "First", "Wait"))
+      const late = yield* test(yield* waiting(20, "seconds"), { timeout: 2_000 })
+      assert.strictEqual(late.status, "canceled")
+      assert.isTrue(late.logs.some((line) => line.startsWith("First:")))
+      const held = yield* test(yield* waiting(2, "hours"))
+      assert.strictEqual(held.status, "waiting")
+      assert.strictEqual((yield* tools.getExecution.call({ id: held.executionId, nodeOffset: 0 })).status, "waiting")
+      const fields = { formFields: { values: [{ fieldLabel: "Name" }] } }
+      const pages = [
+        node("T", "formTrigger", 2.2, { formTitle: "F", ...fields }),
+        node("Page", "form", 1, fields, { webhookId: crypto.randomUUID() })
+      ]
+      const form = yield* test(yield* made("form pages", pages, chain("T", "Page")))
+      assert.strictEqual(form.status, "waiting")
+      assert.deepStrictEqual(yield* copiesLeft, [])
+    }), 60_000)
 }

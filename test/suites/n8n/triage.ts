@@ -12,7 +12,7 @@ import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
 
-const group = (groupBy: "failure" | "node" | "version", workflowId: string) =>
+const group = (groupBy: "node" | "version", workflowId: string) =>
   tools.listExecutions.call({ groupBy, workflowId, limit: 50 })
 
 /** A published workflow that starts with a webhook, and the path of that. */
@@ -35,7 +35,9 @@ const recorded = Effect.fnUntraced(function*(executionId: string, name: string) 
   return arr(obj(obj(obj(obj(execution)?.["data"])?.["resultData"])?.["runData"])?.[name])
 })
 
-/** Adds the tests to a suite. */
+/**
+ * Adds the tests to a suite. The releases differ: n8n 1 records no version of a run, and early 2.x no time of publication.
+ */
 export const triage = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
   it.effect("profile: time and tokens of an agent as n8n recorded them, a model's time in its agent's once", () =>
     Effect.gen(function*() {
@@ -100,11 +102,7 @@ export const triage = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         })
         const rows = groups.flatMap((each) => "time" in each ? each : [])
         assert.deepInclude(rows.find((each) => each.node === "Ask")?.time, { total: ask.reduce((a, b) => a + b, 0) })
-        assert.deepInclude(rows.find((each) => each.node === "Work"), {
-          workflow: "Triage: called",
-          calledBy: "Triage: loop",
-          executions: 1
-        })
+        assert.deepInclude(rows.find((each) => each.node === "Work"), { calledBy: "Triage: loop", executions: 1 })
         assert.deepInclude(findings.find(({ finding }) => finding === "n+1"), { node: "Ask", workflow: "Triage: loop" })
         // n8n records no tries: a run that needed a second one only lasts longer.
         const flaky = yield* recorded(executionId, "Flaky")

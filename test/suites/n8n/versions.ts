@@ -83,6 +83,10 @@ const all = Effect.fnUntraced(function*(id: string) {
   return { rest, history }
 })
 
+/**
+ * Adds the tests of versions to a suite. The releases differ: with drafts a version waits beside what runs, and only n8n 2
+ * keeps versions of its own.
+ */
 export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
   it.effect("versions: a published webhook answers as before while its versions are compared, tested and restored", () =>
     Effect.gen(function*() {
@@ -102,10 +106,6 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
         n8ns.map(({ current, published, version }) => [version, current === true, published === true]),
         drafts ? versions.toReversed().map((version, index) => [version, index === 0, index === 3]) : []
       )
-      const lines = (drafts ? n8ns : snapshots).map(({ changed }) => changed)
-      assert.match(lines[1] ?? "", /→ .*order\.discount\.amount/)
-      assert.isTrue(lines.slice(0, -1).every((line) => line?.startsWith("changed 'Price' (jsCode: ")))
-
       const answers: Array<string> = []
       const polling = yield* answerOf(path).pipe(
         Effect.tap((answer) => Effect.sync(() => answers.push(answer))),
@@ -124,8 +124,6 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       assert.strictEqual(tested.status, "success")
       assert.deepInclude(tested.data?.items[0]?.json, { price: 120 })
       if (drafts) {
-        const dry = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: true, confirm: false })
-        assert.include(dry.hint, "wait as a draft")
         const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", confirm: true })
         assert.strictEqual(restored.published, false)
         assert.isTrue((yield* tools.workflowDiff.call({ a: `${id}@${from}` })).same)
@@ -139,10 +137,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       } else {
         const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", confirm: true })
         assert.strictEqual(restored.published, true)
-        assert.include(restored.hint, "live")
-        const { note, same } = yield* tools.workflowDiff.call({ a: id })
-        assert.isTrue(same)
-        if (!v2) assert.include(note, "no drafts")
+        assert.isTrue((yield* tools.workflowDiff.call({ a: id })).same)
       }
       assert.match(yield* answerOf(path), /"price":120/)
     }).pipe(scenarios.live))

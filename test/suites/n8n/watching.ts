@@ -5,17 +5,15 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Delivery from "../../../src/app/Delivery.ts"
 import * as WatchReport from "../../../src/app/report/WatchReport.ts"
 import type * as Services from "../../../src/app/Services.ts"
 import * as Watching from "../../../src/app/Watching.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
-import * as tools from "../../../src/tools/index.ts"
 import type { Incident } from "../../../src/watch/Watch.ts"
 import { node } from "../../support/workflows.ts"
-import { chain, code, made } from "./builders.ts"
+import { chain, code, connected, made } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -30,13 +28,13 @@ const shifted = () => {
   let offset = 0
   const at = () => real.currentTimeMillisUnsafe() + offset
   const clock: Clock.Clock = {
+    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: real.monotonicTimeNanos,
+    sleep: (duration) => real.sleep(duration),
     currentTimeMillisUnsafe: at,
     currentTimeMillis: Effect.sync(at),
     currentTimeNanosUnsafe: () => BigInt(at()) * 1_000_000n,
-    currentTimeNanos: Effect.sync(() => BigInt(at()) * 1_000_000n),
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
-    sleep: (duration) => real.sleep(duration)
+    currentTimeNanos: Effect.sync(() => BigInt(at()) * 1_000_000n)
   }
   return { clock, pass: (millis: number) => void (offset += millis) }
 }
@@ -47,9 +45,10 @@ const hook = (path: string) =>
 const everyMinutes = (minutesInterval: number) =>
   node("Schedule", "scheduleTrigger", 1.2, { rule: { interval: [{ field: "minutes", minutesInterval }] } })
 
-const versionOf = (js: string) => ({ name: "Code", js })
-
-/** Adds the test to a suite, before the others: their workflows and runs would be in its reports. */
+/**
+ * Adds the test to a suite, before the others: their workflows and runs would be in its reports. The releases differ:
+ * n8n 1 has no versions, and tests no credentials.
+ */
 export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
   it.effect(
     "watch: each seeded incident is posted once, within two polls, with its cause",
@@ -65,14 +64,11 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
         )
         const hooks = new Map<string, string>()
         let isRefused = false
-        let release: () => void = () => undefined
-        const hanging = new Promise<undefined>((resolve) => void (release = () => resolve(undefined)))
+        const hanging = Promise.withResolvers<undefined>()
         recorder.answer = (body) =>
-          obj(body)?.["incidents"] !== undefined
-            ? Promise.resolve(undefined)
-            : obj(body)?.["hang"] !== undefined
-            ? hanging
-            : Promise.resolve(isRefused ? 401 : undefined)
+          obj(body)?.["hang"] !== undefined
+            ? hanging.promise
+            : Promise.resolve(isRefused && obj(body)?.["incidents"] === undefined ? 401 : undefined)
 
         const publish = Effect.fnUntraced(function*(
           name: string,
@@ -101,12 +97,11 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           )
         })
         /** Saves and publishes another code, and runs it. */
-        const change = Effect.fnUntraced(function*(id: string, { js, name }: ReturnType<typeof versionOf>) {
-          const trigger = hook(hooks.get(id) ?? "")
+        const change = Effect.fnUntraced(function*(id: string, js: string) {
           const { status, text } = yield* scenarios.request("PUT", `workflows/${id}`, {
             name: obj(yield* scenarios.fetchJson(`workflows/${id}`))?.["name"],
-            nodes: [trigger, code(name, js)],
-            connections: { [trigger.name]: { main: [[{ node: name, type: "main", index: 0 }]] } },
+            nodes: [hook(hooks.get(id) ?? ""), code("Code", js)],
+            connections: connected(chain("In", "Code")),
             settings: { executionOrder: "v1" }
           })
           assert.strictEqual(status, 200, text)
@@ -128,11 +123,8 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           unknown.push(...report.unknown)
           return report
         }).pipe(Effect.provideService(Clock.Clock, clock))
-        const posts = () =>
-          recorder.bodies().flatMap((body) =>
-            obj(body)?.["incidents"] === undefined ? [] : [obj(body)]
-          )
-        const posted = () => posts().flatMap((body) => (body?.["incidents"] ?? []) as ReadonlyArray<Incident>)
+        const posted = () =>
+          recorder.bodies().flatMap((body) => (obj(body)?.["incidents"] ?? []) as ReadonlyArray<Incident>)
         const expected: Array<string> = []
         /** Looks twice at most, until each of these is posted: kind, workflow, and what its sentences contain. */
         const finds = Effect.fnUntraced(function*(
@@ -151,38 +143,37 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           }
         })
 
-        const start = yield* Effect.provideService(Clock.currentTimeMillis, Clock.Clock, clock)
-        const pays = yield* publish("Pays", [
-          code("Code", "if ($input.first().json.body.bad) throw new Error('card declined'); return $input.all()")
-        ])
-        const changes = yield* publish("Changes", [code("Code", "return $input.all()")])
-        const byHand = yield* publish("By hand", [code("Code", "return []")])
-        const archived = yield* publish("Archived", [code("Code", "return []")])
-        const deleted = yield* publish("削除", [code("Code", "return []")])
-        const lists = yield* publish("Lists", [code("Code", "return [{ json: { n: 1 } }, { json: { n: 2 } }]")])
-        const quick = yield* publish("Quick", [
-          code(
-            "Code",
-            "await new Promise((next) => setTimeout(next, $input.first().json.body.ms)); return $input.all()"
-          )
-        ])
+        const coded = (name: string, js = "return []") => publish(name, [code("Code", js)])
+        const pays = yield* coded(
+          "Pays",
+          "if ($input.first().json.body.bad) throw new Error('card declined'); return $input.all()"
+        )
+        const changes = yield* coded("Changes", "return $input.all()")
+        const byHand = yield* coded("By hand")
+        const archived = yield* coded("Archived")
+        const deleted = yield* coded("削除")
+        const lists = yield* coded("Lists", "return [{ json: { n: 1 } }, { json: { n: 2 } }]")
+        const quick = yield* coded(
+          "Quick",
+          "await new Promise((next) => setTimeout(next, $input.first().json.body.ms)); return $input.all()"
+        )
         const hang = (name: string) =>
           publish(name, [
             node("Hang", "httpRequest", 4.2, {
               method: "POST",
               url: `${recorder.url}/hang`,
               sendBody: true,
-              specifyBody: "json",
-              jsonBody: "{\"hang\": true}",
+              bodyParameters: { parameters: [{ name: "hang", value: "1" }] },
               options: {}
             })
           ])
         const [hangs, hangsToo] = [yield* hang("Hangs"), yield* hang("Hangs too")]
-        const quiet = yield* publish("Quiet", [code("Code", "return []")])
-        const tag = yield* scenarios.tag("watch: silent 30m")
-        yield* scenarios.request("PUT", `workflows/${quiet}/tags`, [{ id: tag }])
-        const off = yield* publish("Off", [code("Code", "throw new Error('not reported')")])
-        yield* scenarios.request("PUT", `workflows/${off}/tags`, [{ id: yield* scenarios.tag("watch: off") }])
+        const tagged = Effect.fnUntraced(function*(id: string, tag: string) {
+          yield* scenarios.request("PUT", `workflows/${id}/tags`, [{ id: yield* scenarios.tag(tag) }])
+          return id
+        })
+        const quiet = yield* tagged(yield* coded("Quiet"), "watch: silent 30m")
+        const off = yield* tagged(yield* coded("Off", "throw new Error('not reported')"), "watch: off")
         const credential = yield* scenarios.openAiCredential("Local AI", `${recorder.url}/v1`)
         const asks = yield* publish("Asks", [
           node("Ask", "httpRequest", 4.2, {
@@ -219,7 +210,7 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
         const slow = yield* Effect.forkChild(run(quick, { ms: 6_000 + 6 * Math.max(...durations) }))
         yield* run(pays, { bad: true })
         yield* run(off)
-        yield* change(changes, versionOf("throw new Error('the new price is missing')"))
+        yield* change(changes, "throw new Error('the new price is missing')")
         yield* scenarios.unpublish(byHand)
         yield* scenarios.archive(archived)
         yield* scenarios.remove(deleted)
@@ -240,7 +231,7 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
         yield* run(pays, { bad: true })
         yield* Fiber.join(slow)
         yield* finds([["slow", quick, /took [\d.]+ s, usually at most (?:[\d.]+ s|\d+ ms)/]])
-        yield* change(lists, versionOf("return []"))
+        yield* change(lists, "return []")
         yield* look
         yield* run(lists)
         // Without versions, an empty night looks the same.
@@ -267,55 +258,17 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           ...clocks.map((id) => ["missed", id, /did not start at .* later times/] as const),
           ["stuck", hangs, /has not ended for 3 h/],
           ["silent", quiet, /since .*its limit is 30 min/],
-          ...v2
-            ? [
-              [
-                "credential",
-                asks,
-                /'Local AI' \(openAiApi\) no longer signs in: 1 published.*'Asks'; Unauthorized/
-              ] as const
-            ]
-            : []
+          ...v2 ? [["credential", asks, /'Local AI' \(openAiApi\) no longer signs in: 1 published.*'Asks'/] as const] : []
         ])
         yield* look
-        release()
+        hanging.resolve(undefined)
 
         assert.deepStrictEqual(
           posted().map(({ kind }) => kind).toSorted(),
           expected.toSorted(),
           JSON.stringify(posted())
         )
-        for (const { incidents, text } of posts().map((body) => body as unknown as WatchReport.Message)) {
-          for (const each of incidents) assert.isAtMost(countTokens(JSON.stringify(each)), 400)
-          assert.isAtMost(countTokens(text), 400 * incidents.length)
-          assert.isAtMost(countTokens(text), WatchReport.maxTokens)
-        }
         assert.strictEqual(unknown.length, v2 ? 0 : 1, unknown.join("\n"))
-
-        const ask = tools.instanceOverview.run({ since: new Date(start).toISOString() }).pipe(
-          Effect.provideService(Clock.Clock, clock)
-        )
-        const [answer, again] = [yield* ask, yield* ask]
-        assert.deepStrictEqual(again.data, answer.data)
-        assert.isAtMost(countTokens(JSON.stringify(answer)), 1_200)
-        const { incidents = [] } = answer.data as {
-          readonly incidents?: ReadonlyArray<{ readonly [key: string]: string }>
-        }
-        for (
-          const [kind, id, text] of [
-            ["failed", pays, /^2×, .*goes on: 'Pays' failed at 'Code': card declined/],
-            ["failed", changes, /^1×, .*the new price is missing/],
-            ["failed", undefined, /^2×, .*2 runs ended with n8n itself: 'Hangs', 'Hangs too'/],
-            ["slow", quick, /took [\d.]+ s, usually at most .*; the time is in 'Code'/],
-            ["silent", quiet, /its limit is 30 min/],
-            ...v2 ? [["empty", lists, /end without items since .*since version [0-9a-f]{8}/] as const] : []
-          ] as const
-        ) {
-          assert.isTrue(
-            incidents.some((row) => row["workflowId"] === id && text.test(row[kind] ?? "")),
-            `${kind} ${text} of ${id} is not in ${JSON.stringify(incidents)}`
-          )
-        }
       }).pipe(Effect.scoped),
     180_000
   )

@@ -33,30 +33,22 @@ export interface Places {
 export const outsideOf = (nodes: Weak["nodes"]): ReadonlySet<string> =>
   new Set(nodes.flatMap(({ name, type }) => type === "n8n-nodes-base.httpRequest" ? [name] : []))
 
-/** Condition that a value is a number. */
-const equals = (leftValue: string, rightValue: number) => ({
-  conditions: {
-    options: { caseSensitive: true, leftValue: "", typeValidation: "loose", version: 2 },
-    conditions: [{ id: "equal", leftValue, rightValue, operator: { type: "number", operation: "equals" } }],
-    combinator: "and"
-  },
-  options: {}
-})
+/** An If node with one condition. */
+const asks = (name: string, leftValue: string, rightValue: unknown, operator: Obj) =>
+  node(name, "if", 2.2, {
+    conditions: {
+      options: { caseSensitive: true, leftValue: "", typeValidation: "loose", version: 2 },
+      conditions: [{ id: "one", leftValue, rightValue, operator }],
+      combinator: "and"
+    },
+    options: {}
+  })
 
-/** An If node that asks whether an item has an error. */
-const hasError = node("Failed?", "if", 2.2, {
-  conditions: {
-    options: { caseSensitive: true, leftValue: "", typeValidation: "loose", version: 2 },
-    conditions: [{
-      id: "failed",
-      leftValue: "={{ $json.error }}",
-      rightValue: "",
-      operator: { type: "string", operation: "exists", singleValue: true }
-    }],
-    combinator: "and"
-  },
-  options: {}
-})
+const hasError = asks("Failed?", "={{ $json.error }}", "", { type: "string", operation: "exists", singleValue: true })
+const isFirst = asks("Is first?", "={{ $json.id }}", 1, { type: "number", operation: "equals" })
+
+const responds = (name: string) =>
+  node(name, "respondToWebhook", 1.1, { respondWith: "text", responseBody: "ok", options: {} })
 
 /** The workflows; all read orders from a webhook, look each up, and send it on. */
 export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: Places): ReadonlyArray<Weak> => {
@@ -67,133 +59,107 @@ export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: 
   const each = node("Each", "splitOut", 1, { fieldToSplitOut: "body.orders", options: {} })
   const lookup = (more: Obj = {}) => node("Lookup", "httpRequest", 4.2, { url: failing, options: {} }, more)
   const sends = (name: string) => node(name, "httpRequest", 4.2, { url: `${working}/${name}`, options: {} })
-  const ordinary = (name: string, more: Obj = {}) => ({
-    name,
-    nodes: [orders(name, "onReceived"), each, lookup(more), sends("Save")],
-    links: chain("Orders", "Each", "Lookup", "Save"),
-    kind: "500" as Kind,
-    isPlain: true
-  })
+  type More = Pick<Weak, "because" | "grade"> & Partial<Weak> & {
+    /** What the node 'Lookup' has besides. */
+    readonly has?: Obj
+    readonly mode?: string
+    /** Nodes before and after 'Lookup'. */
+    readonly before?: Weak["nodes"]
+    readonly after?: Weak["nodes"]
+  }
+  const ordinary = (
+    name: string,
+    { after = [sends("Save")], before = [], has, mode = "onReceived", ...more }: More
+  ): Weak => {
+    const answers = before.flatMap(({ name }) => name === "Answer" ? [name] : [])
+    return {
+      name,
+      kind: "500",
+      isPlain: has?.["onError"] === undefined,
+      nodes: [orders(name, mode), each, ...before, lookup(has), ...after],
+      links: chain("Orders", ...answers, "Each", "Lookup", "Save"),
+      ...more
+    }
+  }
+  /** Links of a workflow whose node 'Lookup' has an error output. */
+  const onError = (end: string, ...others: ReadonlyArray<string>): ReadonlyArray<Link> => [
+    ...chain("Orders", "Each", "Lookup", end),
+    ["Lookup", others[0] ?? "", 1],
+    ...chain(...others)
+  ]
+  const apart = { onError: "continueErrorOutput" }
+  const among = { onError: "continueRegularOutput" }
+  const silently = "stops silently"
+  const loses = "continues and loses items"
   return [
-    { ...ordinary("no one hears"), grade: "stops silently", because: /set an error workflow.*or retryOnFail/ },
-    {
-      ...ordinary("alerts"),
+    ordinary("no one hears", { grade: silently, because: /set an error workflow.*or retryOnFail/ }),
+    ordinary("alerts", {
       settings: { errorWorkflow },
       grade: "stops with alert",
       because: /starts the error workflow 'Alert'/
-    },
-    {
-      ...ordinary("deaf error workflow"),
+    }),
+    ordinary("deaf error workflow", {
       settings: { errorWorkflow: noErrorTrigger },
-      grade: "stops silently",
+      grade: silently,
       because: /add an Error Trigger to the error workflow 'Deaf'/
-    },
-    {
-      ...ordinary("caller waits"),
-      nodes: [orders("caller waits", "lastNode"), each, lookup(), sends("Save")],
+    }),
+    ordinary("caller waits", {
+      mode: "lastNode",
       grade: "stops with alert",
       because: /the caller of the webhook gets an error/
-    },
-    {
-      ...ordinary("caller has its answer"),
-      nodes: [
-        orders("caller has its answer", "responseNode"),
-        node("Answer", "respondToWebhook", 1.1, { respondWith: "text", responseBody: "ok", options: {} }),
-        each,
-        lookup(),
-        sends("Save")
-      ],
-      links: chain("Orders", "Answer", "Each", "Lookup", "Save"),
-      grade: "stops silently",
+    }),
+    ordinary("caller has its answer", {
+      mode: "responseNode",
+      before: [responds("Answer")],
+      grade: silently,
       because: /no one is alerted/
-    },
-    { ...ordinary("tries again", { retryOnFail: true }), kind: "429", grade: "handled", because: /tries again/ },
-    {
-      ...ordinary("retries cannot help", { retryOnFail: true }),
+    }),
+    ordinary("tries again", { has: { retryOnFail: true }, kind: "429", grade: "handled", because: /tries again/ }),
+    ordinary("retries cannot help", {
+      has: { retryOnFail: true },
       kind: "401",
-      grade: "stops silently",
+      grade: silently,
       because: /in the settings\./
-    },
-    {
-      ...ordinary("saves errors", { onError: "continueRegularOutput" }),
-      isPlain: false,
-      grade: "continues and loses items",
-      because: /'Save' gets what failed as if it were data/
-    },
-    {
-      ...ordinary("open end", { onError: "continueErrorOutput" }),
-      grade: "continues and loses items",
+    }),
+    ordinary("saves errors", { has: among, grade: loses, because: /'Save' gets what failed as if it were data/ }),
+    ordinary("open end", {
+      has: apart,
+      isPlain: true,
+      grade: loses,
       because: /Nothing is connected to its error output/
-    },
-    {
-      ...ordinary("reports", { onError: "continueErrorOutput" }),
-      nodes: [
-        orders("reports", "onReceived"),
-        each,
-        lookup({ onError: "continueErrorOutput" }),
-        sends("Save"),
-        sends("Report")
-      ],
-      links: [...chain("Orders", "Each", "Lookup", "Save"), ["Lookup", "Report", 1]],
-      isPlain: false,
+    }),
+    ordinary("reports", {
+      has: apart,
+      after: [sends("Save"), sends("Report")],
+      links: onError("Save", "Report"),
       grade: "handled",
       because: /'Report' gets what failed/
-    },
-    {
-      ...ordinary("tells no one"),
-      nodes: [
-        orders("tells no one", "onReceived"),
-        each,
-        lookup({ onError: "continueErrorOutput" }),
-        sends("Save"),
-        set("Mark", "{ failed: true }"),
-        node("Ignore", "noOp")
-      ],
-      links: [...chain("Orders", "Each", "Lookup", "Save"), ["Lookup", "Mark", 1], ["Mark", "Ignore"]],
-      isPlain: false,
-      grade: "continues and loses items",
+    }),
+    ordinary("tells no one", {
+      has: apart,
+      after: [sends("Save"), set("Mark", "{ failed: true }"), node("Ignore", "noOp")],
+      links: onError("Save", "Mark", "Ignore"),
+      grade: loses,
       because: /only to nodes that tell no one/
-    },
-    {
-      ...ordinary("tells after a note"),
-      nodes: [
-        orders("tells after a note", "onReceived"),
-        each,
-        lookup({ onError: "continueErrorOutput" }),
-        sends("Save"),
-        set("Mark", "{ failed: true }"),
-        sends("Alert team")
-      ],
-      links: [...chain("Orders", "Each", "Lookup", "Save"), ["Lookup", "Mark", 1], ["Mark", "Alert team"]],
-      isPlain: false,
+    }),
+    ordinary("tells after a note", {
+      has: apart,
+      after: [sends("Save"), set("Mark", "{ failed: true }"), sends("Alert team")],
+      links: onError("Save", "Mark", "Alert team"),
       grade: "handled",
       because: /'Alert team' gets what failed/
-    },
-    {
-      ...ordinary("answers with the failure"),
-      nodes: [
-        orders("answers with the failure", "responseNode"),
-        each,
-        lookup({ onError: "continueErrorOutput" }),
-        node("Yes", "respondToWebhook", 1.1, { respondWith: "text", responseBody: "ok", options: {} }),
-        node("No", "respondToWebhook", 1.1, { respondWith: "text", responseBody: "failed", options: {} })
-      ],
-      links: [...chain("Orders", "Each", "Lookup", "Yes"), ["Lookup", "No", 1]],
-      isPlain: false,
+    }),
+    ordinary("answers with the failure", {
+      mode: "responseNode",
+      has: apart,
+      after: [responds("Yes"), responds("No")],
+      links: onError("Yes", "No"),
       grade: "handled",
       because: /'No' gets what failed/
-    },
-    {
-      ...ordinary("ends the loop"),
-      nodes: [
-        orders("ends the loop", "onReceived"),
-        each,
-        node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
-        node("Is first?", "if", 2.2, equals("={{ $json.id }}", 1)),
-        lookup(),
-        sends("Other"),
-        sends("Save")
-      ],
+    }),
+    ordinary("ends the loop", {
+      before: [node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }), isFirst],
+      after: [sends("Other"), sends("Save")],
       links: [
         ...chain("Orders", "Each", "Loop"),
         ["Loop", "Save"],
@@ -204,54 +170,30 @@ export const weak = ({ errorWorkflow, failing, noErrorTrigger, path, working }: 
       ],
       kind: "empty",
       isPlain: false,
-      grade: "stops silently",
+      grade: silently,
       because: /the loop of 'Loop' stops here/
-    },
-    {
-      ...ordinary("report breaks", { onError: "continueErrorOutput" }),
-      nodes: [
-        orders("report breaks", "onReceived"),
-        each,
-        lookup({ onError: "continueErrorOutput" }),
-        sends("Save"),
-        node("Report", "stopAndError", 1, { errorMessage: "={{ $json.error.message }}" })
-      ],
-      links: [...chain("Orders", "Each", "Lookup", "Save"), ["Lookup", "Report", 1]],
-      isPlain: false,
-      grade: "stops silently",
+    }),
+    ordinary("report breaks", {
+      has: apart,
+      after: [sends("Save"), node("Report", "stopAndError", 1, { errorMessage: "={{ $json.error.message }}" })],
+      links: onError("Save", "Report"),
+      grade: silently,
       because: /The run stops at 'Report'/
-    },
-    {
-      ...ordinary("asks first", { onError: "continueRegularOutput" }),
-      nodes: [
-        orders("asks first", "onReceived"),
-        each,
-        lookup({ onError: "continueRegularOutput" }),
-        set("Note", "{ ...$json, seen: true }"),
-        hasError,
-        sends("Report"),
-        sends("Save")
-      ],
-      links: [
-        ...chain("Orders", "Each", "Lookup", "Note", "Failed?", "Report"),
-        ["Failed?", "Save", 1]
-      ],
-      isPlain: false,
+    }),
+    ordinary("asks first", {
+      has: among,
+      after: [set("Note", "{ ...$json, seen: true }"), hasError, sends("Report"), sends("Save")],
+      links: [...chain("Orders", "Each", "Lookup", "Note", "Failed?", "Report"), ["Failed?", "Save", 1]],
       grade: "handled",
       because: /takes another branch/
-    },
-    {
-      ...ordinary("nothing found"),
-      kind: "empty",
-      grade: "stops silently",
-      because: /After an empty list .*alwaysOutputData/
-    },
-    {
-      ...ordinary("saves nothing", { alwaysOutputData: true }),
+    }),
+    ordinary("nothing found", { kind: "empty", grade: silently, because: /After an empty list .*alwaysOutputData/ }),
+    ordinary("saves nothing", {
+      has: { alwaysOutputData: true },
       kind: "empty",
       isPlain: false,
-      grade: "continues and loses items",
+      grade: loses,
       because: /It passes on empty items, and 'Save'/
-    }
+    })
   ]
 }

@@ -12,7 +12,6 @@ import * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { Key } from "../../support/arbitrary.ts"
 import { reasonOf } from "../../support/reason.ts"
 import { main, node } from "../../support/workflows.ts"
@@ -61,13 +60,6 @@ const webhookStatus = Effect.fnUntraced(function*(path: string) {
 
 const says = (workflow: Obj) =>
   str(obj(arr(workflow["nodes"]).map(obj).find((node) => node?.["name"] === "Say")?.["parameters"])?.["jsonOutput"])
-
-/** A second client of the same n8n that shares no state with the first. */
-const another = Effect.fnUntraced(function*() {
-  const { apiKey, url } = yield* RealN8n
-  const n8n = N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
-  return Layer.fresh(Layer.merge(n8n, Services.layerMemory))
-})
 
 /** A failure of the k-th request: before it reaches n8n, or after, so that only its answer is lost. */
 interface Fault {
@@ -147,7 +139,10 @@ const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input =
   }
 }
 
-/** Adds the tests of writing to a suite. */
+/**
+ * Adds the tests of writing to a suite. The releases differ: n8n 1 and early 2.x write no drafts, and only n8n 2 stops an
+ * execution and tells which versions lay between.
+ */
 export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
   it.effect("create: keys that this n8n refuses are left out and named", () =>
     Effect.gen(function*() {
@@ -167,26 +162,8 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   it.effect("create: reports what n8n drops silently", () =>
     Effect.gen(function*() {
       const name = "toString"
-      const node = { id: "1", name, type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
-      const connections = { [name]: main(name) }
-      const answer = yield* tools.createWorkflow.call({ name, nodes: [node], connections })
+      const answer = yield* tools.createWorkflow.call({ name, nodes: [node(name, "noOp")], connections: { [name]: main(name) } })
       assert.deepStrictEqual(answer.warnings, ["n8n dropped the connections of 'toString'"])
-    }))
-
-  it.effect("update: one field, and nothing else changes", () =>
-    Effect.gen(function*() {
-      const id = yield* created()
-      const before = yield* get(id)
-      const renamed = yield* tools.updateWorkflow.call({ id, name: "renamed" })
-      assert.strictEqual(renamed.changed, "name")
-      const after = yield* get(id)
-      assert.deepStrictEqual(still(after, "name"), still(before, "name"))
-      yield* tools.updateWorkflow.call({ id, settings: { timezone: "Europe/Paris" } })
-      const set = yield* get(id)
-      assert.deepStrictEqual(still(set, "settings"), still(after, "settings"))
-      assert.deepInclude(set["settings"], { ...obj(after["settings"]), timezone: "Europe/Paris" })
-      const same = yield* tools.updateWorkflow.call({ id, name: "renamed" })
-      assert.strictEqual(same.changed, "nothing")
     }))
 
   it.effect("update: a node given without its credentials keeps them, {} removes them", () =>
@@ -243,8 +220,6 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         assert.include(says(found), "kept")
         assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["made"])
       }
-      const gone = yield* Effect.flip(tools.deleteWorkflow.call({ id: "doesnotexist0000", confirm: true }))
-      assert.strictEqual(gone.message, "Workflow 'doesnotexist0000' not found")
     }))
 
   it.effect("activate and deactivate: effective with the answer", () =>
@@ -258,20 +233,14 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.strictEqual(yield* webhookStatus(path), 404)
     }))
 
-  it.effect("retry and stop", () =>
-    Effect.gen(function*() {
-      const failed = yield* scenarios.run("fail", "to be retried")
-      const again = yield* tools.retryExecution.call({ id: failed.executionId, latest: false })
-      assert.notStrictEqual(again.id, failed.executionId)
-      const succeeded = yield* scenarios.run("merge", "not to be retried")
-      const refused = yield* Effect.flip(tools.retryExecution.call({ id: succeeded.executionId, latest: false }))
-      assert.include(refused.message, "it succeeded")
-      if (!v2) return
-      const waiting = yield* scenarios.run("waiting", "to be stopped")
-      const stopped = yield* tools.stopExecution.call({ id: waiting.executionId })
-      assert.strictEqual(stopped.id, waiting.executionId)
-      assert.strictEqual(yield* scenarios.awaitStatus(waiting.executionId, ["canceled"]), "canceled")
-    }))
+  if (v2) {
+    it.effect("stop: an execution that waits is canceled with the answer", () =>
+      Effect.gen(function*() {
+        const { executionId: id } = yield* scenarios.run("waiting", "to be stopped")
+        assert.strictEqual((yield* tools.stopExecution.call({ id })).id, id)
+        assert.strictEqual(yield* scenarios.awaitStatus(id, ["canceled"]), "canceled")
+      }))
+  }
 
   it.effect("another writer in between: an error, or a named snapshot; never lost silently", () =>
     Effect.gen(function*() {
@@ -391,26 +360,21 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       })
     ))
 
-  if (!drafts) {
-    it.effect("without drafts: a refused change to an active workflow is taken back, and it stays active", () =>
-      Effect.gen(function*() {
-        const path = newPath()
-        const { id } = yield* tools.createWorkflow.call({
-          ...webhookDraft(path, "live"),
-          settings: { callerPolicy: "any" },
-          active: true
-        })
-        const before = yield* get(id)
-        const alone = { name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
-        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [alone], connections: {} }))
-        assert.include(JSON.stringify(error), "was reverted, and is active")
-        const after = yield* get(id)
-        assert.deepStrictEqual(after["nodes"], before["nodes"])
-        assert.deepStrictEqual(after["settings"], before["settings"])
-        assert.isTrue(after["active"])
-        assert.strictEqual(yield* webhookStatus(path), 200)
-      }))
-  }
+  it.effect("a refused publication leaves what ran, and its nodes, as they were", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const { id } = yield* tools.createWorkflow.call({
+        ...webhookDraft(path, "live"),
+        settings: { callerPolicy: "any" },
+        active: true
+      })
+      const before = yield* get(id)
+      yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [node("Alone", "noOp")], connections: {} }))
+      const after = yield* get(id)
+      assert.deepStrictEqual(still(after), still(before))
+      if (drafts) assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
+      assert.strictEqual(yield* webhookStatus(path), 200)
+    }))
 
   if (v2 && !drafts) {
     it.effect("an API without drafts: someone's draft in the editor is not published along the way", () =>
@@ -434,29 +398,4 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         assert.strictEqual(after["activeVersionId"], after["versionId"])
       }))
   }
-
-  if (drafts) {
-    it.effect("a refused publication puts the earlier draft back", () =>
-      Effect.gen(function*() {
-        const path = newPath()
-        const id = yield* created(webhookDraft(path, "live"))
-        yield* tools.activateWorkflow.call({ id })
-        const before = yield* get(id)
-        const error = yield* Effect.flip(
-          tools.updateWorkflow.call({
-            id,
-            nodes: [{ name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }],
-            connections: {}
-          })
-        )
-        assert.strictEqual(error._tag, "ApiError")
-        assert.include(JSON.stringify(error), "earlier draft was put back")
-        const after = yield* get(id)
-        assert.deepStrictEqual(after["nodes"], before["nodes"])
-        assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
-        assert.strictEqual(yield* webhookStatus(path), 200)
-      }))
-  }
-
-  if (!v2) return
 }

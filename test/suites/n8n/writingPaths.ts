@@ -1,16 +1,11 @@
 /**
  * Every writing path in every state of a workflow: what the tool says of a write, compared with what n8n has and what its
  * production webhook answers, before and after.
- *
- * **Details**
- *
- * `N8N_WRITING_TABLE` names a file: the table of all writes is written to it, with n8n's version in its name.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { writeFileSync } from "node:fs"
 import type * as Services from "../../../src/app/Services.ts"
 import * as Errors from "../../../src/base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
@@ -29,7 +24,7 @@ import {
   tagsOf,
   wordIn
 } from "../../support/writingPaths.ts"
-import { RealN8n } from "./RealN8n.ts"
+import type { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
@@ -119,7 +114,6 @@ const truthOf = Effect.fnUntraced(function*({ hook, id }: Cell, home: string) {
 
 /** What a write says of itself. */
 interface Said {
-  readonly changed?: string
   /** Parts that it says it changed. */
   readonly named?: ReadonlyArray<string>
   readonly published?: boolean
@@ -156,7 +150,7 @@ const saidBy = (data: Obj): Said => {
   const isLive = typeof published === "boolean" ? published : published === 1 ? true : drafts === 1 ? false : undefined
   const why = str(error) ?? str(stopped) ?? str(obj(arr(refused)[0])?.["why"]) ?? str(detail)
   return {
-    ...(text === undefined ? {} : { changed: text, named: [...new Set(named)].toSorted() }),
+    ...(text === undefined ? {} : { named: [...new Set(named)] }),
     ...(isLive === undefined ? {} : { published: isLive }),
     ...(why === undefined ? {} : { error: why }),
     inForce: arr(inForce).map(String),
@@ -207,7 +201,7 @@ const violations = (
   }
   if (state === "archived") {
     const isRight = isDeactivation && said.error === undefined || /archived/i.test(said.error ?? "")
-    check(isRight, `does not say that it is archived: ${said.error ?? said.changed}`)
+    check(isRight, `does not say that it is archived: ${said.error}`)
     check(differs.length === 0, `it is archived, and these differ: ${differs.join(", ")}`)
     return problems
   }
@@ -293,34 +287,6 @@ const violations = (
   return problems
 }
 
-const shortened = (text: string | undefined) =>
-  text === undefined ? "-" : text.length > 60 ? `${text.slice(0, 57)}...` : text
-
-const asText = ({ name, word, zone }: Answer, plain: string) =>
-  word === "-" ? "-" : `${word} ${zone}${name === plain ? "" : " renamed"}`
-
-/** Cells of a row of the table, for people. */
-const rowOf = ({ parts, path, state }: Case, cell: Cell, before: Truth, said: Said, after: Truth) => [
-  path.name,
-  state,
-  parts.join("+") || "-",
-  said.error === undefined
-    ? [
-      shortened(said.changed),
-      ...(said.published === undefined ? [] : [`published ${said.published}`]),
-      ...(said.inForce.length === 0 ? [] : [`in force ${said.inForce.join(",")}`]),
-      ...(said.held.length === 0 ? [] : [`held ${said.held.map(heldPart).join(",")}`])
-    ].join("; ")
-    : `refused: ${shortened(said.error)}`,
-  differing(before.parts, after.parts).join(",") || "nothing",
-  `${asText(before.runs, cell.name)} → ${asText(after.runs, cell.name)}`
-]
-
-const inColumns = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
-  return rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join(" | ").trimEnd()).join("\n")
-}
-
 /** Whether n8n 1.x lost its database's connection, which happens when a run is stored meanwhile. */
 const isBroken = (error: unknown) => String(error).includes("SQLITE_")
 
@@ -374,19 +340,21 @@ const played = Effect.fnUntraced(function*(it: Case, index: number, root: string
     const lost = asksFor(it, origin, before).filter(isMissingFrom(differs))
     if (lost.length > 0) problems.push(`held, and not written with the publication: ${lost.join(", ")}`)
   }
-  return { row: rowOf(it, cell, before, said, after), problems, isBroken: isBroken(said.error) }
+  const what = `${path.name}, ${state}, ${parts.join("+") || "-"}`
+  return { problems: problems.map((problem) => `${what}: ${problem}`), isBroken: isBroken(said.error) }
 })
 
-/** Adds the tests of every writing path to a suite. */
+/**
+ * Adds the tests of every writing path to a suite. The releases differ: without drafts two states and some paths are
+ * missing, and n8n 1 archives nothing and keeps neither pinned data nor who may call.
+ */
 export const writingPaths = (it: It, { drafts, v2 }: { readonly drafts: boolean; readonly v2: boolean }) => {
-  const table: Array<ReadonlyArray<string>> = []
   const possible = states.filter((state) =>
     state === "foreign draft" || state === "grouped since" ? drafts : state === "archived" ? v2 : true
   )
   for (const path of paths.filter(({ needsDrafts }) => drafts || needsDrafts !== true)) {
     it.effect(`writing: ${path.name} says what n8n has afterwards, and what runs`, () =>
       Effect.gen(function*() {
-        const { version } = yield* RealN8n
         const root = yield* folderWith()
         yield* scenarios.tag(tag)
         const hook = `w-${crypto.randomUUID()}`
@@ -409,16 +377,7 @@ export const writingPaths = (it: It, { drafts, v2 }: { readonly drafts: boolean;
           concurrency: v2 ? 4 : 1
         })
           .pipe(Effect.provide(WorkflowFiles.layer({ roots: [root] })))
-        table.push(...results.map(({ row }) => row))
-        const file = process.env["N8N_WRITING_TABLE"]
-        if (file !== undefined && file !== "") {
-          const heads = ["path", "state", "change", "said", "n8n had", "ran"]
-          writeFileSync(file.replace(/(\.\w+)?$/, `-${version}$1`), `${inColumns([heads, ...table])}\n`)
-        }
-        const wrong = results.flatMap(({ problems, row: [name, state, change] }) =>
-          problems.map((problem) => `${name}, ${state}, ${change}: ${problem}`)
-        )
-        assert.deepStrictEqual(wrong, [])
+        assert.deepStrictEqual(results.flatMap(({ problems }) => problems), [])
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 120_000)
   }
 }

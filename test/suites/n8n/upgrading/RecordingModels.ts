@@ -1,14 +1,8 @@
 /** Model providers on loopback that record what they are asked; equal questions get equal answers. */
 import * as Effect from "effect/Effect"
-import { createServer, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
 import { arr, type Obj, obj, str } from "../../../../src/base/Json.ts"
-
-const read = async (request: IncomingMessage) => {
-  const parts: Array<Buffer> = []
-  for await (const part of request) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString()
-}
+import { listening } from "../../../support/listening.ts"
+import { completion, streamed, usage } from "../FakeOpenAi.ts"
 
 const parse = (text: string): unknown => {
   try {
@@ -26,30 +20,8 @@ const answerTo = (texts: ReadonlyArray<string>) =>
   [...texts.join("\n").matchAll(/ANSWER:([^]*?):END/g)].at(-1)?.[1]?.replaceAll("\\", "") ??
     `Answer ${texts.length}: ${texts.join(" ").length} characters`
 
-const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
-
-const chat = (body: Obj) => {
-  const messages = arr(body["messages"]).map((each) => obj(each) ?? {})
-  const last = messages.findLastIndex(({ role }) => role === "user")
-  const tool = obj(obj(arr(body["tools"])[0])?.["function"])
-  const isFirst = tool !== undefined && !messages.slice(last).some(({ role }) => role === "tool")
-  const call = {
-    id: "call_1",
-    type: "function",
-    function: { name: tool?.["name"], arguments: JSON.stringify({ input: "6 * 7" }) }
-  }
-  const message = isFirst
-    ? { role: "assistant", content: null, tool_calls: [call] }
-    : { role: "assistant", content: answerTo(messages.map(({ content }) => textOf(content))) }
-  return {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1_760_000_000,
-    model: body["model"],
-    choices: [{ index: 0, message, finish_reason: isFirst ? "tool_calls" : "stop" }],
-    usage
-  }
-}
+const chat = (body: Obj) =>
+  completion(body, (messages) => answerTo(messages.map(({ content }) => textOf(content))))
 
 const messages = (body: Obj) => ({
   id: "msg_1",
@@ -104,51 +76,26 @@ const answers: ReadonlyArray<readonly [string, (body: Obj) => unknown]> = [
   })]
 ]
 
-/** An answer in one chunk, as a model streams it. */
-const streamed = (whole: Obj) => {
-  const choice = obj(arr(whole["choices"])[0]) ?? {}
-  const { tool_calls, ...message } = obj(choice["message"]) ?? {}
-  const delta = tool_calls === undefined
-    ? message
-    : { ...message, tool_calls: arr(tool_calls).map((call, index) => ({ ...obj(call), index })) }
-  const chunks = [
-    { choices: [{ index: 0, delta, finish_reason: null }] },
-    { choices: [{ index: 0, delta: {}, finish_reason: choice["finish_reason"] }] },
-    { choices: [], usage }
-  ]
-  return `${
-    chunks.map((chunk) => `data: ${JSON.stringify({ ...whole, object: "chat.completion.chunk", ...chunk })}\n\n`).join(
-      ""
-    )
-  }data: [DONE]\n\n`
-}
-
 export interface Asked {
   readonly path: string
   readonly body: unknown
 }
 
 /** Serves until the scope ends. */
-export const serve = Effect.acquireRelease(
-  Effect.callback<{ readonly url: string; readonly asked: Array<Asked>; readonly close: () => void }>((resume) => {
-    const asked: Array<Asked> = []
-    const server = createServer(async (request, response) => {
-      const body = parse(await read(request))
+export const serve = Effect.suspend(() => {
+  const asked: Array<Asked> = []
+  return Effect.map(
+    listening(async (request, response) => {
+      const body = parse(Buffer.concat(await request.toArray()).toString())
       const path = request.url ?? ""
       if (request.method === "POST") asked.push({ path, body })
       const [, answer] = answers.find(([part]) => path.includes(part)) ?? []
-      const value = answer?.(obj(body) ?? {})
       const isStream = answer === chat && obj(body)?.["stream"] === true
-      response.setHeader(
-        "content-type",
-        isStream ? "text/event-stream" : value === undefined ? "audio/mpeg" : "application/json"
-      )
-      response.end(isStream ? streamed(obj(value) ?? {}) : value === undefined ? "sound" : JSON.stringify(value))
-    })
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo
-      resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, asked, close: () => server.close() }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
+      const type = isStream ? "text/event-stream" : answer === undefined ? "audio/mpeg" : "application/json"
+      response.setHeader("content-type", type)
+      const value = answer?.(obj(body) ?? {})
+      response.end(isStream ? streamed(chat(obj(body) ?? {})) : value === undefined ? "sound" : JSON.stringify(value))
+    }),
+    (url) => ({ url, asked })
+  )
+})

@@ -1,31 +1,16 @@
 /** AI nodes before and after their upgrade on a real n8n: equal requests to the models, and equal items. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import { randomUUID } from "node:crypto"
 import { arr, canonical, type Obj, obj, str, without } from "../../../../src/base/Json.ts"
 import * as Workflow from "../../../../src/n8n/model/Workflow.ts"
 import * as Upgrade from "../../../../src/workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../../../src/workflows/NodeLookups.ts"
 import { catalogue } from "../../../support/catalogue.ts"
-import type { Place } from "../pairs.ts"
 import { RealN8n } from "../RealN8n.ts"
-import { live } from "../scenarios.ts"
+import * as scenarios from "../scenarios.ts"
 import { items, type Lane, lanes } from "./aiLanes.ts"
 import * as RecordingModels from "./RecordingModels.ts"
-
-const api = ({ apiKey, url }: Place, method: string, path: string, body?: Obj) =>
-  Effect.promise(async () => {
-    const response = await fetch(new URL(`api/v1/${path}`, url), {
-      method,
-      headers: { "X-N8N-API-KEY": apiKey, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) })
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`)
-    return text === "" ? {} : JSON.parse(text) as Obj
-  })
 
 /** The nodes of a lane, linked: a webhook, its items, and the node with its sub-nodes. */
 const laneOf = ({ id, root, subs = [] }: Lane, ids: Readonly<Record<string, string>>) => {
@@ -34,7 +19,7 @@ const laneOf = ({ id, root, subs = [] }: Lane, ids: Readonly<Record<string, stri
   const link = (from: string, to: string, type: string) => {
     connections[from] = { [type]: [[{ node: to, type, index: 0 }]] }
   }
-  const add = (name: string, { credentials, ...node }: Obj, below: NonNullable<Lane["subs"]>) => {
+  const add = (name: string, { credentials, id: _, name: __, ...node }: Obj, below: NonNullable<Lane["subs"]>) => {
     nodes.push({
       name,
       position: [200 * nodes.length, 0],
@@ -84,106 +69,76 @@ const questionsIn = (asked: ReadonlyArray<RecordingModels.Asked>) => {
   ].map(canonical).toSorted()
 }
 
-const patience = { schedule: Schedule.spaced("200 millis"), times: 60 }
-
 /** Asks for each lane and returns, by lane, what the models were asked and what came out. */
-const run = Effect.fnUntraced(
-  function*(place: Place, name: string, workflow: Obj, asked: Array<RecordingModels.Asked>) {
-    const made = yield* Effect.acquireRelease(
-      api(place, "POST", "workflows", { name, settings: { executionOrder: "v1" }, ...workflow }),
-      ({ id }) =>
-        Effect.ignore(api(place, "POST", `workflows/${String(id)}/deactivate`)).pipe(
-          Effect.andThen(Effect.retry(api(place, "DELETE", `workflows/${String(id)}`), patience)),
-          Effect.ignoreCause
-        )
-    )
-    yield* api(place, "POST", `workflows/${String(made["id"])}/activate`)
-    const questions = new Map<string, ReadonlyArray<string>>()
-    for (const { id, items: own = items } of lanes) {
-      const hook = Workflow.nodes(workflow).find((node) => node["name"] === `Hook ${id}`)
-      asked.length = 0
-      yield* Effect.promise(async () => {
-        const response = await fetch(new URL(`webhook/${String(Workflow.parametersOf(hook)["path"])}`, place.url), {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({ items: own })
-        })
-        await response.arrayBuffer()
-        return response.status
-      }).pipe(Effect.repeat({ while: (status) => status === 404, ...patience }))
-      questions.set(id, questionsIn(asked))
-    }
-    const { data } = yield* api(place, "GET", `executions?workflowId=${String(made["id"])}&includeData=true&limit=100`)
-    const results = new Map<string, Obj>()
-    for (const execution of arr(data)) {
+const run = Effect.fnUntraced(function*(name: string, workflow: Obj, asked: Array<RecordingModels.Asked>) {
+  const id = yield* scenarios.create(Object.assign({ name, settings: { executionOrder: "v1" } }, workflow))
+  yield* scenarios.publish(id)
+  const questions = new Map<string, ReadonlyArray<string>>()
+  for (const { id, items: own = items } of lanes) {
+    const hook = Workflow.nodes(workflow).find((node) => node["name"] === `Hook ${id}`)
+    asked.length = 0
+    yield* scenarios.callWebhook(String(Workflow.parametersOf(hook)["path"]), { body: { items: own } })
+    questions.set(id, questionsIn(asked))
+  }
+  const executions = yield* scenarios.fetchJson(`executions?workflowId=${id}&includeData=true&limit=100`)
+  yield* scenarios.remove(id)
+  return new Map(
+    arr(obj(executions)?.["data"]).flatMap((execution): ReadonlyArray<readonly [string, Obj]> => {
       const result = obj(obj(obj(execution)?.["data"])?.["resultData"]) ?? {}
       const runData = obj(result["runData"]) ?? {}
       const lane = lanes.find(({ id }) => Object.hasOwn(runData, `Hook ${id}`))
-      if (lane === undefined) continue
+      if (lane === undefined) return []
       const error = obj(result["error"])
       const outputs = arr(runData[lane.id]).flatMap((each) =>
         arr(obj(obj(each)?.["data"])?.["main"]).map((of) => arr(of).map((item) => obj(item)?.["json"]))
       )
-      results.set(lane.id, {
+      return [[lane.id, {
         asked: questions.get(lane.id),
         outputs: JSON.parse(JSON.stringify(outputs).replaceAll(/"id":"filesystem[^"]*"/g, "\"id\":\"\"")) as unknown,
-        ...(error === undefined
-          ? {}
-          : {
-            error: `${String(error["message"])} ${String(obj(error["node"])?.["name"])} ${String(error["description"])}`
-          })
-      })
-    }
-    return results
-  },
-  Effect.scoped
-)
+        ...(error === undefined ? {} : { error: `${String(error["message"])} ${String(error["description"])}` })
+      }]]
+    })
+  )
+})
 
 /** Runs all lanes before and after their upgrade. */
-export const compare = Effect.fnUntraced(function*(place: Place, version: string) {
+const compare = Effect.fnUntraced(function*(version: string) {
   const models = yield* RecordingModels.serve
+  const credentials = {
+    openAiApi: { apiKey: "k", url: `${models.url}/v1`, header: false },
+    anthropicApi: { apiKey: "k", url: models.url, header: false },
+    googlePalmApi: { apiKey: "k", host: models.url }
+  }
   const ids: Record<string, string> = {}
-  for (
-    const [type, data] of Object.entries({
-      openAiApi: { apiKey: "k", url: `${models.url}/v1`, header: false },
-      anthropicApi: { apiKey: "k", url: models.url, header: false },
-      googlePalmApi: { apiKey: "k", host: models.url }
-    })
-  ) {
-    const { id } = yield* api(place, "POST", "credentials", { name: `${type} ${randomUUID()}`, type, data })
-    ids[type] = String(id)
+  for (const [type, data] of Object.entries(credentials)) {
+    const { body } = yield* scenarios.request("POST", "credentials", { name: `${type} ${randomUUID()}`, type, data })
+    ids[type] = String(obj(body)?.["id"])
   }
   const built = lanes.map((lane) => laneOf(lane, ids))
   const before = {
     nodes: built.flatMap(({ nodes }) => nodes),
     connections: Object.assign({}, ...built.map(({ connections }) => connections)) as Obj
   }
-  const types = Upgrade.types(before)
-  const lookups = yield* NodeLookups.make(types, version)
-  const { left, upgraded, workflow: after } = Upgrade.upgrade(before, undefined, lookups)
-  const [old, made] = [
-    yield* run(place, "AI before", before, models.asked),
-    yield* run(place, "AI after", after, models.asked)
-  ]
+  const lookups = yield* NodeLookups.make(Upgrade.types(before), version)
+  const { upgraded, workflow: after } = Upgrade.upgrade(before, undefined, lookups)
+  const [old, made] = [yield* run("AI before", before, models.asked), yield* run("AI after", after, models.asked)]
   return lanes.map(({ id }) => ({
     id,
     before: old.get(id),
     after: made.get(id),
-    upgraded: upgraded.filter(({ node }) => node.startsWith(id)),
-    left: left.filter(({ node }) => node.startsWith(id))
+    upgraded: upgraded.filter(({ node }) => node.startsWith(id))
   }))
 }, Effect.scoped)
 
-/** Adds the test of AI nodes to a suite. */
+/** Adds the test of AI nodes to a suite; the releases do not differ in it. */
 export const upgradingAi = (it: Vitest.MethodsNonLive<RealN8n>) =>
   it.effect("upgraded AI nodes ask models the same, and answer the same", () =>
     Effect.gen(function*() {
-      const { apiKey, url, version } = yield* RealN8n
-      const rows = yield* compare({ url: url.href, apiKey: Redacted.value(apiKey) }, version)
-      for (const { after, before, id, upgraded } of rows) {
+      const { version } = yield* RealN8n
+      for (const { after, before, id, upgraded } of yield* compare(version)) {
         assert.isAbove(upgraded.length, 0, id)
         assert.isUndefined(str(before?.["error"]), id)
         assert.isNotEmpty([...arr(before?.["asked"]), ...arr(before?.["outputs"]).flatMap(arr)], id)
         assert.strictEqual(canonical(after), canonical(before), id)
       }
-    }).pipe(Effect.provide(catalogue), live), 120_000)
+    }).pipe(Effect.provide(catalogue), scenarios.live), 120_000)

@@ -1,5 +1,6 @@
 /** Outdated AI nodes with their sub-nodes, each behind its own webhook; names are unique over all lanes. */
 import type { Obj } from "../../../../src/base/Json.ts"
+import { joined, node } from "../../../support/workflows.ts"
 
 /** Sub-nodes by the type of their link to the node before. */
 interface Sub {
@@ -22,60 +23,63 @@ const langchain = (type: string, typeVersion: number, parameters: Obj = {}, more
   ...more
 })
 
-const openAi = { credentials: { openAiApi: { id: "", name: "openAi" } } }
+const credential = (type: string) => ({ credentials: { [type]: { id: "", name: type } } })
 
-const model = (typeVersion = 1, parameters: Obj = {}): Sub => ({
-  via: "ai_languageModel",
-  node: langchain("lmChatOpenAi", typeVersion, parameters, openAi)
+const openAi = credential("openAiApi")
+
+/** A lane of a node with sub-nodes. */
+const lane = (id: string, type: string, version: number, parameters: Obj, ...subs: ReadonlyArray<Sub>): Lane => ({
+  id,
+  root: langchain(type, version, parameters),
+  subs
 })
 
-const embeddings: Sub = { via: "ai_embedding", node: langchain("embeddingsOpenAi", 1, {}, openAi) }
+const sub = (via: string, node: Obj, ...subs: ReadonlyArray<Sub>): Sub => ({ via, node, subs })
 
-const splitter: Sub = {
-  via: "ai_textSplitter",
-  node: langchain("textSplitterCharacterTextSplitter", 1, { separator: " ", chunkSize: 12, chunkOverlap: 4 })
-}
+const model = (typeVersion = 1, parameters: Obj = {}) =>
+  sub("ai_languageModel", langchain("lmChatOpenAi", typeVersion, parameters, openAi))
 
-const store = (parameters: Obj, typeVersion = 1) => langchain("vectorStoreInMemory", typeVersion, parameters)
+const otherModel = (type: string, version: number, parameters: Obj, credentialType: string) =>
+  sub("ai_languageModel", langchain(type, version, parameters, credential(credentialType)))
+
+const embeddings = sub("ai_embedding", langchain("embeddingsOpenAi", 1, {}, openAi))
+
+const splitter = sub(
+  "ai_textSplitter",
+  langchain("textSplitterCharacterTextSplitter", 1, { separator: " ", chunkSize: 12, chunkOverlap: 4 })
+)
 
 const schema = JSON.stringify({ type: "object", properties: { answer: { type: "string" } } })
 
-const parser = (typeVersion: number, parameters: Obj): Sub => ({
-  via: "ai_outputParser",
-  node: langchain("outputParserStructured", typeVersion, parameters)
-})
+const parser = (typeVersion: number, parameters: Obj = { schemaType: "manual", inputSchema: schema }) =>
+  sub("ai_outputParser", langchain("outputParserStructured", typeVersion, parameters))
+
+const fixing = { prompt: "{error} {instructions} {completion} ANSWER:{{\"output\":{{\"answer\":\"fixed\"}}}}:END" }
+
+const document = (type: string, parameters: Obj) => sub("ai_document", langchain(type, 1, parameters), splitter)
+
+const memory = (typeVersion: number, parameters: Obj = {}) =>
+  sub("ai_memory", langchain("memoryBufferWindow", typeVersion, parameters))
+
+const session = { sessionIdType: "customKey", sessionKey: "=s{{ $json.b }}" }
 
 /** The model answers with the text between `ANSWER:` and `:END` of the prompt. */
 const answering = (value: unknown) => `={{ $json.b }} ANSWER:${JSON.stringify(value)}:END`
 
-const tool: Sub = {
-  via: "ai_tool",
-  node: langchain("toolCode", 1.1, { name: "Answer", description: "Knows", jsCode: "return `${query} is 42`" })
-}
+const defined = (text = "={{ $json.a }}", more: Obj = {}) => ({ promptType: "define", text, ...more })
 
-const called = {
+const tool = sub(
+  "ai_tool",
+  langchain("toolCode", 1.1, { name: "Answer", description: "Knows", jsCode: "return `${query} is 42`" })
+)
+
+/** A workflow that is a tool. */
+const called = JSON.stringify({
   nodes: [
-    {
-      name: "Start",
-      type: "n8n-nodes-base.executeWorkflowTrigger",
-      typeVersion: 1,
-      position: [0, 0],
-      parameters: {}
-    },
-    {
-      name: "Out",
-      type: "n8n-nodes-base.code",
-      typeVersion: 2,
-      position: [200, 0],
-      parameters: { jsCode: "return [{ json: { got: $input.first().json } }, { json: { second: true } }]" }
-    }
+    node("Start", "executeWorkflowTrigger"),
+    node("Out", "code", 2, { jsCode: "return [{ json: { got: $input.first().json } }, { json: { second: true } }]" })
   ],
-  connections: { Start: { main: [[{ node: "Out", type: "main", index: 0 }]] } }
-}
-
-const memory = (typeVersion: number, parameters: Obj = {}): Sub => ({
-  via: "ai_memory",
-  node: langchain("memoryBufferWindow", typeVersion, parameters)
+  connections: joined(["Start", "Out"])
 })
 
 /** Items of every lane. */
@@ -85,172 +89,159 @@ export const items: ReadonlyArray<Obj> = [
   { a: "again", b: "third", sessionId: "one" }
 ]
 
+/** Messages of a chat with the node of n8n's own package. */
+const messages = (...all: ReadonlyArray<Obj>) => ({ resource: "chat", prompt: { messages: all } })
+
 export const lanes: ReadonlyArray<Lane> = [
-  {
-    id: "chain 1",
-    root: langchain("chainLlm", 1, { prompt: "=Say {{ $json.a }}" }),
-    subs: [model(1, { model: "gpt-4o", options: { temperature: 0.3, maxTokens: 99, topP: 0.5 } })]
-  },
-  {
-    id: "chain 1.3 with a parser",
-    root: langchain("chainLlm", 1.3, { prompt: answering({ output: { answer: "forty-two" } }) }),
-    subs: [model(1.1), parser(1.1, { jsonSchema: schema })]
-  },
-  {
-    id: "chain 1.5 with messages",
-    root: langchain("chainLlm", 1.5, {
-      promptType: "define",
-      text: "={{ $json.a }}",
+  lane(
+    "chain 1",
+    "chainLlm",
+    1,
+    { prompt: "=Say {{ $json.a }}" },
+    model(1, { model: "gpt-4o", options: { temperature: 0.3, maxTokens: 99, topP: 0.5 } })
+  ),
+  lane(
+    "chain 1.3 with a parser",
+    "chainLlm",
+    1.3,
+    { prompt: answering({ output: { answer: "forty-two" } }) },
+    model(1.1),
+    parser(1.1, { jsonSchema: schema })
+  ),
+  lane(
+    "chain 1.5 with messages",
+    "chainLlm",
+    1.5,
+    defined(undefined, {
       hasOutputParser: false,
       messages: {
         messageValues: [{ message: "=Be {{ $json.b }}" }, { type: "AIMessagePromptTemplate", message: "Ok" }]
       }
     }),
-    subs: [model(1.2, { model: { __rl: true, mode: "list", value: "gpt-4o-mini" } })]
-  },
-  {
-    id: "chain 1.4 with repaired answers",
-    root: langchain("chainLlm", 1.4, { promptType: "define", text: answering({ wrong: 1 }), hasOutputParser: true }),
-    subs: [model(), {
-      via: "ai_outputParser",
-      node: langchain("outputParserAutofixing", 1, {
-        options: { prompt: "{error} {instructions} {completion} ANSWER:{{\"output\":{{\"answer\":\"fixed\"}}}}:END" }
-      }),
-      subs: [model(1, { model: "gpt-4-turbo" }), parser(1.2, { schemaType: "manual", inputSchema: schema })]
-    }]
-  },
-  {
-    id: "agent 1.7 with a tool",
-    root: langchain("agent", 1.7, { promptType: "define", text: "={{ $json.a }}", options: { maxIterations: 4 } }),
-    subs: [
-      model(1, { model: "gpt-4o" }),
-      tool,
-      memory(1.2, { sessionIdType: "customKey", sessionKey: "=s{{ $json.b }}" })
-    ]
-  },
-  {
-    id: "agent 1.6 with a workflow as a tool",
-    root: langchain("agent", 1.6, {
-      promptType: "define",
-      text: "={{ $json.a }}",
-      options: { systemMessage: "=Help {{ $json.b }}" }
-    }),
-    subs: [model(1.1), {
-      via: "ai_tool",
-      node: langchain("toolWorkflow", 1.1, {
+    model(1.2, { model: { __rl: true, mode: "list", value: "gpt-4o-mini" } })
+  ),
+  lane(
+    "chain 1.4 with repaired answers",
+    "chainLlm",
+    1.4,
+    defined(answering({ wrong: 1 }), { hasOutputParser: true }),
+    model(),
+    sub(
+      "ai_outputParser",
+      langchain("outputParserAutofixing", 1, { options: fixing }),
+      model(1, { model: "gpt-4-turbo" }),
+      parser(1.2)
+    )
+  ),
+  lane(
+    "agent 1.7 with a tool",
+    "agent",
+    1.7,
+    defined(undefined, { options: { maxIterations: 4 } }),
+    model(1, { model: "gpt-4o" }),
+    tool,
+    memory(1.2, session)
+  ),
+  lane(
+    "agent 1.6 with a workflow as a tool",
+    "agent",
+    1.6,
+    defined(undefined, { options: { systemMessage: "=Help {{ $json.b }}" } }),
+    model(1.1),
+    sub(
+      "ai_tool",
+      langchain("toolWorkflow", 1.1, {
         name: "ask_it",
         description: "Asks",
         source: "parameter",
-        workflowJson: JSON.stringify(called)
+        workflowJson: called
       })
-    }]
-  },
-  {
-    id: "agent 1.9 with a parser",
-    root: langchain("agent", 1.9, {
-      promptType: "define",
-      text: answering({ output: { answer: "forty-two" } }),
-      hasOutputParser: true
-    }),
-    subs: [model(1.2), tool, parser(1.2, { schemaType: "manual", inputSchema: schema })]
-  },
-  {
-    id: "agent 2.1 without tools",
-    root: langchain("agent", 2.1, {
-      promptType: "define",
-      text: "={{ $json.a }}",
-      options: { systemMessage: "Be kind" }
-    }),
-    subs: [model(1.2), memory(1.3)]
-  },
-  {
-    id: "agent 2 without tools, memory of version 1",
-    root: langchain("agent", 2, { promptType: "define", text: "={{ $json.a }}" }),
-    subs: [model(), memory(1, { contextWindowLength: 1 })]
-  },
-  {
-    id: "summary",
-    root: langchain("chainSummarization", 2, {
+    )
+  ),
+  lane(
+    "agent 1.9 with a parser",
+    "agent",
+    1.9,
+    defined(answering({ output: { answer: "forty-two" } }), { hasOutputParser: true }),
+    model(1.2),
+    tool,
+    parser(1.2)
+  ),
+  lane(
+    "agent 2.1 without tools",
+    "agent",
+    2.1,
+    defined(undefined, { options: { systemMessage: "Be kind" } }),
+    model(1.2),
+    memory(1.3)
+  ),
+  lane(
+    "agent 2 without tools, memory of version 1",
+    "agent",
+    2,
+    defined(),
+    model(),
+    memory(1, { contextWindowLength: 1 })
+  ),
+  lane(
+    "summary",
+    "chainSummarization",
+    2,
+    {
       chunkingMode: "advanced",
       options: { summarizationMethodAndPrompts: { values: { summarizationMethod: "stuff" } } }
-    }),
-    subs: [model(1, { options: { temperature: 0 } }), splitter]
-  },
-  {
-    id: "extraction",
-    root: langchain("informationExtractor", 1, {
-      text: answering({ name: "Ada" }),
-      attributes: { attributes: [{ name: "name", description: "Name", required: true }] }
-    }),
-    subs: [model()]
-  },
-  {
-    id: "classes",
-    root: langchain("textClassifier", 1, {
-      inputText: answering({ good: true, bad: false }),
-      categories: { categories: [{ category: "good", description: "g" }, { category: "bad", description: "b" }] }
-    }),
-    subs: [model()]
-  },
-  {
-    id: "sentiment",
-    root: langchain("sentimentAnalysis", 1, {
-      inputText: answering({ sentiment: "Neutral", strength: 0.5, confidence: 0.5 }),
-      options: { includeDetailedResults: true }
-    }),
-    subs: [model()]
-  },
-  {
-    id: "documents",
-    root: store({ mode: "insert", memoryKey: "docs" }),
-    subs: [embeddings, {
-      via: "ai_document",
-      node: langchain("documentDefaultDataLoader", 1, {
-        options: { metadata: { metadataValues: [{ name: "k", value: "v" }] } }
-      }),
-      subs: [splitter]
-    }]
-  },
-  {
-    id: "documents of old loaders",
-    root: store({ mode: "insert", memoryKey: "old" }, 1.1),
-    subs: [embeddings, {
-      via: "ai_document",
-      node: langchain("documentJsonInputLoader", 1, { pointers: "/b" }),
-      subs: [splitter]
-    }]
-  },
-  {
-    id: "found documents",
-    root: store({ mode: "load", prompt: "={{ $json.b }}", memoryKey: "docs", topK: 2 }, 1.1),
-    subs: [embeddings]
-  },
+    },
+    model(1, { options: { temperature: 0 } }),
+    splitter
+  ),
+  lane("extraction", "informationExtractor", 1, {
+    text: answering({ name: "Ada" }),
+    attributes: { attributes: [{ name: "name", description: "Name", required: true }] }
+  }, model()),
+  lane("classes", "textClassifier", 1, {
+    inputText: answering({ good: true, bad: false }),
+    categories: { categories: [{ category: "good", description: "g" }, { category: "bad", description: "b" }] }
+  }, model()),
+  lane("sentiment", "sentimentAnalysis", 1, {
+    inputText: answering({ sentiment: "Neutral", strength: 0.5, confidence: 0.5 }),
+    options: { includeDetailedResults: true }
+  }, model()),
+  lane(
+    "documents",
+    "vectorStoreInMemory",
+    1,
+    { mode: "insert", memoryKey: "docs" },
+    embeddings,
+    document("documentDefaultDataLoader", { options: { metadata: { metadataValues: [{ name: "k", value: "v" }] } } })
+  ),
+  lane(
+    "documents of old loaders",
+    "vectorStoreInMemory",
+    1.1,
+    { mode: "insert", memoryKey: "old" },
+    embeddings,
+    document("documentJsonInputLoader", { pointers: "/b" })
+  ),
+  lane("found documents", "vectorStoreInMemory", 1.1, {
+    mode: "load",
+    prompt: "={{ $json.b }}",
+    memoryKey: "docs",
+    topK: 2
+  }, embeddings),
   {
     id: "core chat",
-    root: {
-      type: "n8n-nodes-base.openAi",
-      typeVersion: 1,
-      parameters: {
-        resource: "chat",
-        prompt: { messages: [{ role: "system", content: "Be brief" }, { content: "={{ $json.a }}" }] },
-        options: { temperature: 0.2, topP: 0.9, n: 1, frequency_penalty: 0.1, presence_penalty: 0.4 }
-      },
-      ...openAi
-    }
+    root: node("", "openAi", 1, {
+      ...messages({ role: "system", content: "Be brief" }, { content: "={{ $json.a }}" }),
+      options: { temperature: 0.2, topP: 0.9, n: 1, frequency_penalty: 0.1, presence_penalty: 0.4 }
+    }, openAi)
   },
   {
     id: "core chat 1.1, whole",
-    root: {
-      type: "n8n-nodes-base.openAi",
-      typeVersion: 1.1,
-      parameters: {
-        resource: "chat",
-        chatModel: "gpt-4",
-        prompt: { messages: [{ content: "={{ $json.b }}" }] },
-        simplifyOutput: false
-      },
-      ...openAi
-    }
+    root: node("", "openAi", 1.1, {
+      ...messages({ content: "={{ $json.b }}" }),
+      chatModel: "gpt-4",
+      simplifyOutput: false
+    }, openAi)
   },
   {
     id: "image",
@@ -270,44 +261,31 @@ export const lanes: ReadonlyArray<Lane> = [
     }, openAi)
   },
   { id: "speech", root: langchain("openAi", 1.4, { resource: "audio", input: "={{ $json.a }}" }, openAi) },
-  {
-    id: "Anthropic",
-    root: langchain("chainLlm", 1.5, { promptType: "define", text: "={{ $json.a }}" }),
-    subs: [{
-      via: "ai_languageModel",
-      node: langchain("lmChatAnthropic", 1.2, {
-        model: "claude-3-opus-20240229",
-        options: { temperature: 0.2, maxTokensToSample: 50 }
-      }, {
-        credentials: { anthropicApi: { id: "", name: "anthropic" } }
-      })
-    }]
-  },
-  {
-    id: "Anthropic that thinks",
-    root: langchain("agent", 2.2, { promptType: "define", text: "={{ $json.a }}" }),
-    subs: [{
-      via: "ai_languageModel",
-      node: langchain("lmChatAnthropic", 1.3, {
-        options: { thinking: true, thinkingBudget: 2000, maxTokensToSample: 3000 }
-      }, {
-        credentials: { anthropicApi: { id: "", name: "anthropic" } }
-      })
-    }]
-  },
-  {
-    id: "Gemini",
-    root: langchain("chainLlm", 1.6, { promptType: "define", text: "={{ $json.a }}" }),
-    subs: [{
-      via: "ai_languageModel",
-      node: langchain("lmChatGoogleGemini", 1, { options: { temperature: 0.1 } }, {
-        credentials: { googlePalmApi: { id: "", name: "gemini" } }
-      })
-    }]
-  },
-  {
-    id: "memory",
-    root: langchain("memoryManager", 1, { simplifyOutput: false }),
-    subs: [memory(1.3, { sessionIdType: "customKey", sessionKey: "=s{{ $json.b }}" })]
-  }
+  lane(
+    "Anthropic",
+    "chainLlm",
+    1.5,
+    defined(),
+    otherModel("lmChatAnthropic", 1.2, {
+      model: "claude-3-opus-20240229",
+      options: { temperature: 0.2, maxTokensToSample: 50 }
+    }, "anthropicApi")
+  ),
+  lane(
+    "Anthropic that thinks",
+    "agent",
+    2.2,
+    defined(),
+    otherModel("lmChatAnthropic", 1.3, {
+      options: { thinking: true, thinkingBudget: 2000, maxTokensToSample: 3000 }
+    }, "anthropicApi")
+  ),
+  lane(
+    "Gemini",
+    "chainLlm",
+    1.6,
+    defined(),
+    otherModel("lmChatGoogleGemini", 1, { options: { temperature: 0.1 } }, "googlePalmApi")
+  ),
+  lane("memory", "memoryManager", 1, { simplifyOutput: false }, memory(1.3, session))
 ]

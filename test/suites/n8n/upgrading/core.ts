@@ -164,7 +164,7 @@ const chosen: ReadonlyArray<readonly [key: string, parameters: Obj, version?: nu
 
 type It = Vitest.MethodsNonLive<RealN8n>
 
-/** Tests of upgraded nodes that shape and route data. */
+/** Adds the test of upgraded nodes that shape and route data; it is of n8n 2 alone, whose versions the upgrades lead to. */
 export const core = (it: It, version: string) =>
   it.effect("keeps what nodes that shape and route data do", () =>
     Effect.gen(function*() {

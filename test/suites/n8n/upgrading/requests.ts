@@ -3,13 +3,12 @@ import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomUUID } from "node:crypto"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { canonical, type Obj, obj } from "../../../../src/base/Json.ts"
 import * as Workflow from "../../../../src/n8n/model/Workflow.ts"
 import * as Upgrade from "../../../../src/workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../../../src/workflows/NodeLookups.ts"
 import { catalogue } from "../../../support/catalogue.ts"
+import { listening } from "../../../support/listening.ts"
 import { joined, node } from "../../../support/workflows.ts"
 import { differences, oddItems, type Pair } from "../pairs.ts"
 import { RealN8n } from "../RealN8n.ts"
@@ -26,36 +25,22 @@ const answers: Readonly<Record<string, readonly [status: number, type: string, b
 }
 
 /** A server that records what n8n sends: method, address, headers and body, with one boundary for all forms. */
-const sink = Effect.gen(function*() {
+const sink = Effect.suspend(() => {
   const requests: Array<Obj> = []
-  const server = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      const { connection: _, host: __, ...headers } = request.headers
-      const boundary = /boundary=(\S+)/.exec(headers["content-type"] ?? "")?.[1] ?? "\0"
-      const text = JSON.stringify({
-        method: request.method,
-        url: request.url,
-        headers,
-        body: Buffer.concat(chunks).toString()
-      })
-      requests.push(JSON.parse(text.replaceAll(boundary, "boundary")) as Obj)
-      const [path = ""] = (request.url ?? "").split("?")
-      const kind = path.split("/").at(-1) ?? ""
-      if (kind === "hop") {
-        response.writeHead(302, { location: path.replace("hop", "json") }).end()
-        return
-      }
-      const [status, type, body] = answers[kind] ?? [404, "text/plain", "?"]
-      response.writeHead(status, { "content-type": type, date: "now" }).end(body)
-    })
+  const server = listening(async (request, response) => {
+    const { connection: _, host: __, ...headers } = request.headers
+    const { method, url = "" } = request
+    const body = Buffer.concat(await request.toArray()).toString()
+    const boundary = /boundary=(\S+)/.exec(headers["content-type"] ?? "")?.[1] ?? "\0"
+    const text = JSON.stringify({ body, headers, method, url })
+    requests.push(JSON.parse(text.replaceAll(boundary, "boundary")) as Obj)
+    const [path = ""] = url.split("?")
+    const kind = path.split("/").at(-1) ?? ""
+    const [status, type, answer] = answers[kind] ?? [404, "text/plain", "?"]
+    if (kind === "hop") response.writeHead(302, { location: path.replace("hop", "json") }).end()
+    else response.writeHead(status, { "content-type": type, date: "now" }).end(answer)
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () => Effect.sync(() => server.close())
-  )
-  return { requests, port: (server.address() as AddressInfo).port }
+  return Effect.map(server, (url) => ({ requests, url }))
 })
 
 const address = "http://sink.invalid"
@@ -151,9 +136,7 @@ const computing: ReadonlyArray<Case> = [
   ["convertToFile", 1, { operation: "toBinary", sourceProperty: "b" }]
 ]
 
-const requestOf = ({ body, headers, method, url }: Obj) => canonical({ body, headers, method, url })
-
-/** Adds the tests of these nodes to a suite. */
+/** Adds the tests of these nodes to a suite; the releases do not differ in them. */
 export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
   it.effect("upgraded nodes send the same requests, and give the same items", () =>
     Effect.gen(function*() {
@@ -167,18 +150,14 @@ export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
       const lookups = yield* NodeLookups.make(Upgrade.types(before), version)
       const outcome = Upgrade.upgrade(before, undefined, lookups)
       assert.isAbove(outcome.upgraded.length, 25)
-      const place = (value: Obj, index: number, port: number) => {
-        const { id: _, ...rest } = JSON.parse(
-          JSON.stringify(value).replaceAll(address, `http://127.0.0.1:${port}/${index}`)
-        ) as Obj
-        return rest
-      }
+      const place = (value: Obj, index: number, url: string) =>
+        JSON.parse(JSON.stringify({ ...value, id: undefined }).replaceAll(address, `${url}/${index}`)) as Obj
       const pairs = all.flatMap((each, index): ReadonlyArray<Pair> => {
         const after = Workflow.nodes(outcome.workflow)[index] ?? {}
         return after === each ? [] : [{
           id: `${index} ${each.type} ${each.typeVersion} ${JSON.stringify(each.parameters)}`,
-          before: place(each, index, old.port),
-          after: place(after, index, made.port),
+          before: place(each, index, old.url),
+          after: place(after, index, made.url),
           sets: [[...oddItems[0] ?? [], ...(oddItems[3] ?? []).slice(0, 2)].slice(1, 4)]
         }]
       })
@@ -188,7 +167,7 @@ export const upgradingRequests = (it: Vitest.MethodsNonLive<RealN8n>) => {
       for (const [index, { id }] of pairs.entries()) {
         const prefix = `/${id.split(" ")[0] ?? ""}/`
         const [sent, resent] = [old, made].map(({ requests }) =>
-          requests.filter(({ url }) => String(url).startsWith(prefix)).map(requestOf).toSorted()
+          requests.filter(({ url }) => String(url).startsWith(prefix)).map(canonical).toSorted()
         )
         if (failures[index] === true) assert.includeMembers(resent ?? [], sent ?? [], id)
         else assert.deepStrictEqual(resent, sent, id)

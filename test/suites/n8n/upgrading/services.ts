@@ -10,7 +10,7 @@ import { listening } from "../../../support/listening.ts"
 import { node, workflow } from "../../../support/workflows.ts"
 import { differences, oddItems } from "../pairs.ts"
 import { RealN8n } from "../RealN8n.ts"
-import { live } from "../scenarios.ts"
+import * as scenarios from "../scenarios.ts"
 
 /** Answers a request with itself. Telegram's `disable_web_page_preview` is false where it is missing. */
 const echo = listening((request, response) => {
@@ -62,24 +62,18 @@ const githubs = [
   { resource: "file", operation: "create", filePath: "a b/ü.txt", fileContent: "={{ $json.b }}", commitMessage: "m" }
 ].map((parameters) => node("G", "n8n-nodes-base.github", 1, { ...repository, ...parameters }))
 
-/** Adds the test of services to a suite. */
+/** Adds the test of services to a suite; the releases do not differ in it. */
 export const upgradingServices = (it: Vitest.MethodsNonLive<RealN8n>) =>
   it.effect("upgraded nodes of services send the same, and return the same", () =>
     Effect.gen(function*() {
       const { apiKey, url, version } = yield* RealN8n
       const place = { url: url.href, apiKey: Redacted.value(apiKey) }
       const service = yield* echo
-      const credentialOf = (type: string, data: Obj) =>
-        Effect.promise(async () => {
-          const response = await fetch(new URL("api/v1/credentials", url), {
-            method: "POST",
-            headers: { "X-N8N-API-KEY": place.apiKey, "content-type": "application/json" },
-            body: JSON.stringify({ name: type, type, data })
-          })
-          const made: unknown = await response.json()
-          assert.strictEqual(response.status, 200, JSON.stringify(made))
-          return { credentials: { [type]: { id: obj(made)?.["id"], name: type } } }
-        })
+      const credentialOf = Effect.fnUntraced(function*(type: string, data: Obj) {
+        const { body, status, text } = yield* scenarios.request("POST", "credentials", { name: type, type, data })
+        assert.strictEqual(status, 200, text)
+        return { credentials: { [type]: { id: obj(body)?.["id"], name: type } } }
+      })
       const telegramApi = yield* credentialOf("telegramApi", { accessToken: "1:a", baseUrl: service })
       const githubApi = yield* credentialOf("githubApi", { server: service, user: "u", accessToken: "t" })
       const nodes = [
@@ -102,4 +96,4 @@ export const upgradingServices = (it: Vitest.MethodsNonLive<RealN8n>) =>
       assert.strictEqual(compared, pairs.length * sets.length)
       const sent = [...results.values()].filter(({ error }) => error === undefined)
       assert.isAbove(sent.length, results.size / 2)
-    }).pipe(Effect.provide(catalogue), Effect.scoped, live), 120_000)
+    }).pipe(Effect.provide(catalogue), Effect.scoped, scenarios.live), 120_000)

@@ -33,7 +33,7 @@ const old = (path: string, sink: string) => [
   })
 ]
 
-/** Tests of the upgrade of a whole workflow. */
+/** Adds the test of the upgrade of a whole workflow; an n8n without drafts refuses it. */
 export const upgradingWhole = (it: It, { drafts }: { readonly drafts: boolean }) =>
   it.effect(
     "an upgrade is a draft that sends nothing in its proof, and then does what the old did",
