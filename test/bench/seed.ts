@@ -26,7 +26,7 @@ const draft = (items: number): workflows.Draft => {
   const nodes = [source, ...copies]
   return {
     nodes,
-    links: nodes.map(({ name }, index) => ({ from: nodes[index - 1]?.name ?? workflows.trigger, to: name }))
+    links: nodes.map(({ name }, index) => [nodes[index - 1]?.name ?? workflows.trigger, name] as const)
   }
 }
 

@@ -1,6 +1,9 @@
 /** A real browser: the Chromium of an npm package, unless `N8N_MCP_BROWSER` names another one. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import { createReadStream, createWriteStream } from "node:fs"
 import { pipeline } from "node:stream/promises"
@@ -40,7 +43,7 @@ const install = Effect.gen(function*() {
 }).pipe(Effect.mapError(refuse(`${source.name} ${source.version} cannot be installed from the npm registry`)))
 
 /** Starts the browser; it is closed with the scope. */
-export const launch = Effect.gen(function*() {
+const launch = Effect.gen(function*() {
   const program = process.env["N8N_MCP_BROWSER"] || (yield* install)
   return yield* Effect.acquireRelease(
     Effect.tryPromise({
@@ -52,6 +55,11 @@ export const launch = Effect.gen(function*() {
   )
 })
 
+/** The browser that the tests of a file share. */
+export class TheBrowser extends Context.Service<TheBrowser, Browser>()("test/TheBrowser") {
+  static readonly layer = Layer.effect(TheBrowser, launch).pipe(Layer.provide(NodeServices.layer))
+}
+
 /** A page, and what it asked for, said and failed at. */
 export interface Opened {
   readonly page: Page
@@ -62,13 +70,13 @@ export interface Opened {
 }
 
 /** Opens HTML in a page from which no request gets out. */
-export const open = (
-  browser: Browser,
+export const open = Effect.fnUntraced(function*(
   html: string,
   colorScheme: "light" | "dark" = "light",
   viewport = { width: 1400, height: 900 }
-) =>
-  Effect.acquireRelease(
+) {
+  const browser = yield* TheBrowser
+  return yield* Effect.acquireRelease(
     Effect.promise(async (): Promise<Opened & { readonly close: () => Promise<void> }> => {
       const context = await browser.newContext({ viewport, colorScheme })
       const [requests, faults]: [Array<string>, Array<string>] = [[], []]
@@ -91,3 +99,4 @@ export const open = (
     }),
     ({ close }) => Effect.promise(close)
   )
+})

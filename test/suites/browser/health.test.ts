@@ -1,17 +1,9 @@
 /** The page of a health in a real browser: in both colour schemes, on a phone, and with the keyboard. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import type { Browser } from "playwright-core"
 import * as HealthPage from "../../../src/app/report/HealthPage.ts"
 import { week } from "../../support/health.ts"
-import { launch, open } from "./Browser.ts"
-
-class TheBrowser extends Context.Service<TheBrowser, Browser>()("test/TheBrowser") {}
-
-const world = Layer.effect(TheBrowser, launch).pipe(Layer.provide(NodeServices.layer))
+import { open, TheBrowser } from "./Browser.ts"
 
 const html = (days: number) =>
   HealthPage.html(
@@ -20,10 +12,10 @@ const html = (days: number) =>
     { url: "https://n8n.example.com/", key: "" }
   )
 
-layer(world)("the page of a health", (it) => {
+layer(TheBrowser.layer)("the page of a health", (it) => {
   it.effect("leads from a cell to its incident with the keyboard, without requests and faults", () =>
     Effect.gen(function*() {
-      const { faults, page, requests } = yield* open(yield* TheBrowser, html(7))
+      const { faults, page, requests } = yield* open(html(7))
       yield* Effect.promise(() => page.locator("td a[href='#i2']").first().focus())
       yield* Effect.promise(() => page.keyboard.press("Enter"))
       const target = yield* Effect.promise(() => page.locator(":target").innerText())
@@ -35,7 +27,7 @@ layer(world)("the page of a health", (it) => {
     "in %s at %i pixels shows the newest day, and only the table scrolls",
     ([scheme, width]) =>
       Effect.gen(function*() {
-        const { page } = yield* open(yield* TheBrowser, html(31), scheme, { width, height: 900 })
+        const { page } = yield* open(html(31), scheme, { width, height: 900 })
         const seen = yield* Effect.promise(() =>
           page.evaluate(() => {
             const newest = document.querySelector("tbody tr:nth-child(3) td:nth-last-of-type(3)")

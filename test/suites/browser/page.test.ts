@@ -1,10 +1,8 @@
 /** Pictures in a real browser: drawn, clicked, searched, and compared with the data. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Browser, Frame, Page as BrowserPage } from "playwright-core"
+import type { Frame, Page as BrowserPage } from "playwright-core"
 import * as App from "../../../src/answer/App.ts"
 import * as facts from "../../../src/fleet/facts.ts"
 import * as WorkflowMap from "../../../src/fleet/Map.ts"
@@ -17,14 +15,9 @@ import * as Template from "../../../src/pictures/Template.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as company from "../../fleet/company.ts"
 import * as workflows from "../../pictures/workflows.ts"
-import { launch, open } from "./Browser.ts"
+import { open, TheBrowser } from "./Browser.ts"
 
-class TheBrowser extends Context.Service<TheBrowser, Browser>()("test/TheBrowser") {}
-
-const world = Layer.mergeAll(
-  Layer.effect(TheBrowser, launch).pipe(Layer.provide(NodeServices.layer)),
-  workflows.world
-)
+const world = Layer.mergeAll(TheBrowser.layer, workflows.world)
 
 const failedRun = Effect.gen(function*() {
   const execution = yield* workflows.failed
@@ -32,7 +25,7 @@ const failedRun = Effect.gen(function*() {
 })
 
 const openPicture = Effect.fnUntraced(function*(picture: Picture.Picture, scheme?: "light" | "dark") {
-  return yield* open(yield* TheBrowser, Page.html(yield* Template.read, picture), scheme)
+  return yield* open(Page.html(yield* Template.read, picture), scheme)
 })
 
 const viewBox = (page: BrowserPage | Frame) => page.locator("#stage svg").getAttribute("viewBox")
@@ -134,7 +127,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
         tables: undefined
       })
       const html = Page.of(yield* Template.read, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))
-      const { faults, page, requests } = yield* open(yield* TheBrowser, html)
+      const { faults, page, requests } = yield* open(html)
       for (const { id, name, sections } of MapSvg.shown(map, false).nodes) {
         yield* Effect.promise(() => page.locator(`nav button[data-id="${id}"]`).click())
         const shown = yield* Effect.promise(() => details(page))
@@ -301,7 +294,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
         seen.push(
           yield* Effect.promise(() => page.locator("#stage .bg").evaluate((element) => getComputedStyle(element).fill))
         )
-        const shown = yield* open(yield* TheBrowser, image, scheme)
+        const shown = yield* open(image, scheme)
         seen.push(
           yield* Effect.promise(() =>
             shown.page.locator("img").evaluate(async (element) => {
@@ -324,7 +317,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
       const answer = yield* tools.getExecution.run({ id: workflows.failedId }).pipe(
         Effect.provideService(App.Show, (shown) => Effect.sync(() => void (view = shown)))
       )
-      const { faults, page, requests } = yield* open(yield* TheBrowser, host(Page.app(yield* Template.read)))
+      const { faults, page, requests } = yield* open(host(Page.app(yield* Template.read)))
       const heard = () =>
         page.evaluate("heard.map(({ method, id, params }) => ({ method, id, params }))") as Promise<
           ReadonlyArray<{ readonly method?: string; readonly id?: unknown; readonly params?: object }>

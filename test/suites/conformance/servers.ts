@@ -1,13 +1,9 @@
 /** Starts the servers under test, each on its own port. */
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import * as ChildProcess from "effect/process/ChildProcess"
-import type * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { fileURLToPath } from "node:url"
 import * as Sealing from "../../../src/mcp/eras/Sealing.ts"
 import * as Http from "../../../src/mcp/http/Http.ts"
@@ -15,43 +11,18 @@ import * as NodeServer from "../../../src/mcp/http/NodeServer.ts"
 import * as McpServer from "../../../src/mcp/McpServer.ts"
 import { McpTransport, UnknownTool } from "../../../src/mcp/McpTransport.ts"
 import { options } from "../../mcp/http/served.ts"
+import { serving } from "../../support/serving.ts"
 import { ConformanceError } from "./ConformanceError.ts"
 import type { Server } from "./expected.ts"
 import * as byHand from "./fixtures/byHand.ts"
 import { prompts, resources, tools } from "./fixtures/ours.ts"
 
-const root = fileURLToPath(new URL("../../../", import.meta.url))
+const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 
-/** The program with the demo's n8n, which logs its address on stderr. */
-const program = Effect.gen(function*() {
-  const address = yield* Deferred.make<string, ConformanceError>()
-  const said: Array<string> = []
-  const handle = yield* ChildProcess.make(
-    process.execPath,
-    ["src/main.ts", "--transport", "http", "--demo", "--port", "0"],
-    { cwd: root, env: { PATH: process.env["PATH"] }, stdin: "ignore", forceKillAfter: "5 seconds" }
-  )
-  yield* handle.all.pipe(
-    Stream.decodeText(),
-    Stream.splitLines,
-    Stream.runForEach((line) => {
-      said.push(line)
-      const [, url] = /address=(http\S+)/.exec(line) ?? []
-      return url === undefined ? Effect.void : Deferred.succeed(address, url)
-    }),
-    Effect.ensuring(
-      Effect.suspend(() =>
-        Deferred.fail(address, new ConformanceError({ step: "starting the server", detail: said.join("\n") }))
-      )
-    ),
-    Effect.forkScoped
-  )
-  return yield* Deferred.await(address)
-}).pipe(
-  Effect.catchTag(
-    "PlatformError",
-    ({ message }) => Effect.fail(new ConformanceError({ step: "starting the server", detail: message }))
-  )
+/** The program with the demo's n8n. */
+const program = serving(["--demo"], {}, main).pipe(
+  Effect.map(({ url }) => url),
+  Effect.mapError((detail) => new ConformanceError({ step: "starting the server", detail }))
 )
 
 /** A server on the program's transport, in this process. */
@@ -71,7 +42,7 @@ const listening = (serve: Effect.Effect<void, never, McpTransport>) =>
 export const start: Effect.Effect<
   Readonly<Record<Server, string>>,
   ConformanceError,
-  ChildProcessSpawner.ChildProcessSpawner | Scope.Scope
+  Scope.Scope
 > = Effect.all({
   demo: program,
   ours: listening(McpServer.serve({ name: "ours", version: "0", tools, resources, prompts })),

@@ -46,7 +46,7 @@ const median = (numbers: ReadonlyArray<number>) =>
 /** The shortest time between two rounds of calls, in milliseconds: others work on this machine too. */
 const pace = 250
 
-/** Calls tools by turns until the time is up; a new client each hundred calls. */
+/** Calls tools by turns until the time is up and there are enough samples; a new client each hundred calls. */
 const work = async (connect: () => Promise<{ readonly client: Client; readonly pid: number }>, until: number) => {
   const random = seeded(1)
   const tools = Object.entries(calls).filter(([name]) =>
@@ -59,7 +59,7 @@ const work = async (connect: () => Promise<{ readonly client: Client; readonly p
   let failed = 0
   let { client, pid } = await connect()
   let created: string | undefined
-  for (let next = Date.now(); Date.now() < until;) {
+  for (let next = Date.now(); Date.now() < until || samples.length < 18;) {
     const pause = setTimeout(pace)
     const call = async (name: string, args: Obj) => {
       made++

@@ -1,26 +1,9 @@
 /** The workflows of the scenarios, as bodies for POST /workflows: node versions that both releases have. */
+import type { Obj } from "../../../src/base/Json.ts"
+import { joined, type Link, node } from "../../support/workflows.ts"
 
 /** A node as n8n's public API takes it. */
-export interface Node {
-  readonly id: string
-  readonly name: string
-  readonly type: string
-  readonly typeVersion: number
-  readonly position: readonly [x: number, y: number]
-  readonly parameters: Readonly<Record<string, unknown>>
-  readonly webhookId?: string
-  readonly onError?: string
-  readonly credentials?: Readonly<Record<string, { readonly id: string; readonly name: string }>>
-}
-
-/** A link between two nodes, by name; output and input 0 of `main` unless told. */
-export interface Link {
-  readonly from: string
-  readonly to: string
-  readonly output?: number
-  readonly input?: number
-  readonly type?: string
-}
+export type Node = Obj & { readonly name: string }
 
 /** A workflow before it has a webhook path of its own. */
 export interface Draft {
@@ -57,44 +40,30 @@ export const canaries = {
   apiKey: "sk-canary0123456789abcdefghijklmnopqrstuvwxyzABCDEF"
 }
 
-const base = "n8n-nodes-base."
 const langchain = "@n8n/n8n-nodes-langchain."
 
-const node = (
-  name: string,
-  type: string,
-  typeVersion: number,
-  parameters: Readonly<Record<string, unknown>>,
-  extra: Partial<Node> = {}
-): Node => ({
-  id: name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
-  name,
-  type,
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...extra
-})
+const code = (name: string, jsCode: string, more?: Obj) => node(name, "code", 2, { jsCode }, more)
 
-const code = (name: string, jsCode: string, extra?: Partial<Node>) => node(name, `${base}code`, 2, { jsCode }, extra)
+const wait = (amount: number, unit: "seconds" | "minutes") =>
+  node("Wait", "wait", 1.1, { amount, unit }, { webhookId: crypto.randomUUID() })
 
 const items = (name: string, count: number) =>
   code(name, `return Array.from({ length: ${count} }, (_, i) => ({ json: { i, even: i % 2 === 0 } }))`)
 
-const noOp = (name: string, extra?: Partial<Node>) => node(name, `${base}noOp`, 1, {}, extra)
+const noOp = (name: string, more?: Obj) => node(name, "noOp", 1, {}, more)
 
-const set = (name: string, fields: Readonly<Record<string, string>>, extra?: Partial<Node>) =>
-  node(name, `${base}set`, 3.4, {
+const set = (name: string, fields: Readonly<Record<string, string>>, more?: Obj) =>
+  node(name, "set", 3.4, {
     mode: "manual",
     includeOtherFields: true,
     options: {},
     assignments: {
       assignments: Object.entries(fields).map(([key, value]) => ({ id: key, name: key, type: "string", value }))
     }
-  }, extra)
+  }, more)
 
 const ifEven = (name: string) =>
-  node(name, `${base}if`, 2.2, {
+  node(name, "if", 2.2, {
     options: {},
     conditions: {
       combinator: "and",
@@ -109,22 +78,19 @@ const ifEven = (name: string) =>
   })
 
 const splitInBatches = (name: string, batchSize: number) =>
-  node(name, `${base}splitInBatches`, 3, { batchSize, options: {} })
+  node(name, "splitInBatches", 3, { batchSize, options: {} })
 
 const httpGet = (name: string, url: string) =>
-  node(name, `${base}httpRequest`, 4.2, {
+  node(name, "httpRequest", 4.2, {
     url,
     sendHeaders: true,
     headerParameters: { parameters: [{ name: "Authorization", value: canaries.header }] },
     options: { timeout: 2000 }
   })
 
-const wait = (amount: number, unit: "seconds" | "minutes") =>
-  node("Wait", `${base}wait`, 1.1, { amount, unit }, { webhookId: crypto.randomUUID() })
-
 /** Links one after the other, beginning at the trigger. */
 const inLine = (nodes: ReadonlyArray<Node>): ReadonlyArray<Link> =>
-  nodes.map(({ name }, index) => ({ from: nodes[index - 1]?.name ?? trigger, to: name }))
+  nodes.map(({ name }, index) => [nodes[index - 1]?.name ?? trigger, name])
 
 const line = (...nodes: ReadonlyArray<Node>): Draft => ({ nodes, links: inLine(nodes) })
 
@@ -137,11 +103,11 @@ const looping = (count: number, batchSize: number): Draft => ({
     code("Done", "return [{ json: { n: $input.all().length } }]")
   ],
   links: [
-    { from: trigger, to: "Make Items" },
-    { from: "Make Items", to: "Loop Over Items" },
-    { from: "Loop Over Items", to: "Done" },
-    { from: "Loop Over Items", output: 1, to: "Inside" },
-    { from: "Inside", to: "Loop Over Items" }
+    [trigger, "Make Items"],
+    ["Make Items", "Loop Over Items"],
+    ["Loop Over Items", "Done"],
+    ["Loop Over Items", "Inside", "main", 1],
+    ["Inside", "Loop Over Items"]
   ]
 })
 
@@ -175,13 +141,13 @@ const ai = (agentVersion: number) => (place: Place): Draft => ({
     node("Calculator", `${langchain}toolCalculator`, 1, {})
   ],
   links: [
-    { from: trigger, to: "Basic LLM Chain" },
-    { from: "Chain Model", to: "Basic LLM Chain", type: "ai_languageModel" },
-    { from: "Structured Output Parser", to: "Basic LLM Chain", type: "ai_outputParser" },
-    { from: "Basic LLM Chain", to: "AI Agent" },
-    { from: "Agent Model", to: "AI Agent", type: "ai_languageModel" },
-    { from: "Simple Memory", to: "AI Agent", type: "ai_memory" },
-    { from: "Calculator", to: "AI Agent", type: "ai_tool" }
+    [trigger, "Basic LLM Chain"],
+    ["Chain Model", "Basic LLM Chain", "ai_languageModel"],
+    ["Structured Output Parser", "Basic LLM Chain", "ai_outputParser"],
+    ["Basic LLM Chain", "AI Agent"],
+    ["Agent Model", "AI Agent", "ai_languageModel"],
+    ["Simple Memory", "AI Agent", "ai_memory"],
+    ["Calculator", "AI Agent", "ai_tool"]
   ]
 })
 
@@ -202,8 +168,8 @@ const wideNames = Array.from(
 
 const wide250 = line(
   ...wideNames.map((name, index) => {
-    const extra = { id: `n${index + 1}` }
-    return index % 5 === 0 ? set(name, { last: String(index + 1) }, extra) : noOp(name, extra)
+    const more = { id: `n${index + 1}` }
+    return index % 5 === 0 ? set(name, { last: String(index + 1) }, more) : noOp(name, more)
   })
 )
 
@@ -213,10 +179,10 @@ export const drafts = {
   branch: (): Draft => ({
     nodes: [items("Ten Items", 10), ifEven("Is Even"), noOp("Evens"), noOp("Odds")],
     links: [
-      { from: trigger, to: "Ten Items" },
-      { from: "Ten Items", to: "Is Even" },
-      { from: "Is Even", to: "Evens" },
-      { from: "Is Even", output: 1, to: "Odds" }
+      [trigger, "Ten Items"],
+      ["Ten Items", "Is Even"],
+      ["Is Even", "Evens"],
+      ["Is Even", "Odds", "main", 1]
     ]
   }),
   /** Twelve items in batches of four: the body runs 3 times, the loop node 4 times. */
@@ -225,7 +191,6 @@ export const drafts = {
   loop40: () => looping(40, 1),
   /** A Code node throws. */
   fail: () => line(items("Two Items", 2), code("Break", `throw new Error("the box is empty")`), noOp("Never")),
-  /** An HTTP Request is answered with 404. */
   /** 3,000 orders: `Price` spoils one, `Ship` drops another, `Book` fails of the spoilt one and does not say which. */
   orders: () =>
     line(
@@ -244,6 +209,7 @@ export const drafts = {
       code("Book", `for (const { json } of $input.all()) if (json.net < 0) throw new Error("net must not be negative")`)
     ),
 
+  /** An HTTP Request is answered with 404. */
   httpFail: ({ url }: Place) => line(httpGet("HTTP Request", new URL("webhook/nobody-is-here", url).href)),
   /** An HTTP Request to a port on which nothing listens. */
   httpRefused: () => line(httpGet("HTTP Request", `${closedUrl}none`)),
@@ -255,9 +221,9 @@ export const drafts = {
       noOp("Handler")
     ],
     links: [
-      { from: trigger, to: "Risky" },
-      { from: "Risky", to: "Fine" },
-      { from: "Risky", output: 1, to: "Handler" }
+      [trigger, "Risky"],
+      ["Risky", "Fine"],
+      ["Risky", "Handler", "main", 1]
     ]
   }),
   /** Two branches into one Merge: two items from A, two from B. */
@@ -265,17 +231,17 @@ export const drafts = {
     nodes: [
       code("A", `return [{ json: { id: 1, a: "x" } }, { json: { id: 2, a: "y" } }]`),
       code("B", `return [{ json: { id: 1, b: "p" } }, { json: { id: 2, b: "q" } }]`),
-      node("Merge", `${base}merge`, 3, { mode: "combine", combineBy: "combineByPosition", options: {} })
+      node("Merge", "merge", 3, { mode: "combine", combineBy: "combineByPosition", options: {} })
     ],
     links: [
-      { from: trigger, to: "A" },
-      { from: trigger, to: "B" },
-      { from: "A", to: "Merge" },
-      { from: "B", to: "Merge", input: 1 }
+      [trigger, "A"],
+      [trigger, "B"],
+      ["A", "Merge"],
+      ["B", "Merge", "main", 0, 1]
     ]
   }),
   /** An item with a file. */
-  binary: () => line(node("Convert to File", `${base}convertToFile`, 1.1, { operation: "toJson", options: {} })),
+  binary: () => line(node("Convert to File", "convertToFile", 1.1, { operation: "toJson", options: {} })),
   /** Stands at a Wait node for more than an hour: status waiting. */
   waiting: () => line(wait(70, "minutes"), noOp("After")),
   /** Stands at a Wait node for a minute, in memory: status running. */
@@ -295,18 +261,18 @@ export const drafts = {
       openAiModel("Chain Model", place, { maxRetries: 0 })
     ],
     links: [
-      { from: trigger, to: "Basic LLM Chain" },
-      { from: "Chain Model", to: "Basic LLM Chain", type: "ai_languageModel" }
+      [trigger, "Basic LLM Chain"],
+      ["Chain Model", "Basic LLM Chain", "ai_languageModel"]
     ]
   }),
   /** All items are even: what follows the second output never runs. */
   notReached: (): Draft => ({
     nodes: [code("Even Items", "return [{ json: { even: true } }]"), ifEven("Is Even"), noOp("Ran"), noOp("Never Ran")],
     links: [
-      { from: trigger, to: "Even Items" },
-      { from: "Even Items", to: "Is Even" },
-      { from: "Is Even", to: "Ran" },
-      { from: "Is Even", output: 1, to: "Never Ran" }
+      [trigger, "Even Items"],
+      ["Even Items", "Is Even"],
+      ["Is Even", "Ran"],
+      ["Is Even", "Never Ran", "main", 1]
     ]
   }),
   /** Credential-like fields in items and parameters; its webhook is called with credentials too. */
@@ -321,7 +287,7 @@ export const drafts = {
       })
     ),
   /** Only a person at the editor can start it. */
-  manual: (): Draft => ({ ...line(items("Two Items", 2)), trigger: `${base}manualTrigger` }),
+  manual: (): Draft => ({ ...line(items("Two Items", 2)), trigger: `manualTrigger` }),
   /** Succeeds, and its settings keep nothing of a success. */
   notSaved: (): Draft => ({
     ...line(noOp("Only Step")),
@@ -337,18 +303,12 @@ export const body = (name: string, path: string, draft: Draft) => {
   const { links, nodes, settings } = draft
   const parameters = { path, httpMethod: "POST", responseMode: "onReceived", options: {} }
   const entry = draft.trigger === undefined
-    ? node(trigger, `${base}webhook`, 2, parameters, { webhookId: path })
+    ? node(trigger, "webhook", 2, parameters, { webhookId: path })
     : node(trigger, draft.trigger, 1, {})
-  const connections: Record<string, Record<string, Array<Array<{ node: string; type: string; index: number }>>>> = {}
-  for (const { from, input = 0, output = 0, to, type = "main" } of links) {
-    const outputs = (connections[from] ??= {})[type] ??= []
-    while (outputs.length <= output) outputs.push([])
-    outputs[output]?.push({ node: to, type, index: input })
-  }
   return {
     name,
     nodes: [entry, ...nodes].map((each, index) => Object.assign({}, each, { position: [index * 200, 0] })),
-    connections,
+    connections: joined(...links),
     settings: { executionOrder: "v1", ...settings }
   }
 }

@@ -45,7 +45,7 @@ const webhookDraft = (path: string, text: string) =>
       jsonOutput: JSON.stringify({ text }),
       options: {}
     }, { id: "say" })],
-    links: [{ from: workflows.trigger, to: "Say" }]
+    links: [[workflows.trigger, "Say"]]
   })
 
 const newPath = () => `w-${crypto.randomUUID()}`

@@ -2,35 +2,24 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { createServer, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
 import { arr, obj } from "../../../src/base/Json.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import * as IdentityProvider from "../../support/IdentityProvider.ts"
-import { bundle, freePort, installed, remove, start } from "../../support/Process.ts"
-import { type Answer, serving } from "./serving.ts"
+import { listening } from "../../support/listening.ts"
+import { bundle, freePort, remove } from "../../support/Process.ts"
+import type { Answer } from "../../support/serving.ts"
+import { serving } from "./serving.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)
 
 /** An n8n with one workflow, named after the API key that asks. */
-const n8n = Effect.acquireRelease(
-  Effect.callback<Server>((resume) => {
-    const server = createServer((request, response) => {
-      const name = request.headers["x-n8n-api-key"]
-      response.setHeader("content-type", "application/json")
-      response.end(JSON.stringify({
-        data: [{ id: "1", name, active: false, nodes: [], connections: {}, createdAt: "", updatedAt: "" }],
-        nextCursor: null
-      }))
-    }).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-  }),
-  (server) =>
-    Effect.sync(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+const n8n = listening((request, response) => {
+  const name = request.headers["x-n8n-api-key"]
+  const workflow = { id: "1", name, active: false, nodes: [], connections: {}, createdAt: "", updatedAt: "" }
+  response.setHeader("content-type", "application/json")
+  response.end(JSON.stringify({ data: [workflow], nextCursor: null }))
+})
 
 const firstId = ({ json }: Answer) => String(obj(arr(obj(json["data"])?.["workflows"])[0])?.["id"])
 
@@ -93,14 +82,11 @@ describe("behind a real identity provider", () => {
         args: ["--config", `${folder}/n8n.json`],
         state: folder
       })
-      const log = (as: string, scope?: string) =>
-        Effect.map(
-          IdentityProvider.login(provider, { resource, as, ...(scope === undefined ? {} : { scope }) }),
-          ({ access }) => access
-        )
+      const log = (as: string, more: { readonly scope?: string } = {}) =>
+        Effect.map(IdentityProvider.login(provider, { resource, as, ...more }), ({ access }) => access)
       const bob = yield* log("bob")
       assert.include(JSON.stringify((yield* execute(bob, "list_workflows")).json), "key-of-staging")
-      const reader = yield* log("bob", "n8n:read")
+      const reader = yield* log("bob", { scope: "n8n:read" })
       const refused = yield* execute(reader, "delete_workflow", { id: "1" })
       assert.strictEqual(refused.status, 403)
       assert.include(refused.challenge, "insufficient_scope")
@@ -110,7 +96,7 @@ describe("behind a real identity provider", () => {
         assert.strictEqual(status, 403)
         assert.include(JSON.stringify(json), "n8n_profile")
       }
-      assert.strictEqual((yield* execute(yield* log("bob", "n8n:nothing"), "list_workflows")).status, 403)
+      assert.strictEqual((yield* execute(yield* log("bob", { scope: "n8n:nothing" }), "list_workflows")).status, 403)
     }).pipe(Effect.provide(platform)))
 
   it.live("the provider may be down, come back, and change its keys", () =>
@@ -139,40 +125,5 @@ describe("behind a real identity provider", () => {
       // Its key is not in hand, and nobody gives it.
       yield* until(503, fresh.access)
       assert.strictEqual(yield* list(old.access), 200)
-    }).pipe(Effect.provide(platform)))
-
-  it.live("doctor says what of it is right and wrong", () =>
-    Effect.gen(function*() {
-      const provider = yield* IdentityProvider.start()
-      const state = yield* folderWith()
-      const { url } = yield* serving(provider.issuer, { state })
-      const program = yield* installed
-      const doctor = Effect.fnUntraced(function*(issuer: string, publicUrl: string) {
-        const { ended } = start(
-          ["doctor", "--json", "--demo", "--transport", "http", "--oauth-issuer", issuer, "--public-url", publicUrl],
-          { XDG_STATE_HOME: state },
-          program.main
-        )
-        const { code, stdout } = yield* ended
-        const checks = arr(JSON.parse(stdout)).map((check) => obj(check) ?? {})
-        return {
-          code,
-          status: Object.fromEntries(
-            checks.map(({ name, status }) => [name, status]).filter(([name]) => /OAuth/.test(String(name)))
-          )
-        }
-      })
-      assert.deepStrictEqual(yield* doctor(provider.issuer, url), {
-        code: 0,
-        status: { "OAuth issuer": "ok", "OAuth keys": "ok", "OAuth audience": "ok" }
-      })
-      assert.deepStrictEqual(yield* doctor(provider.issuer, url.replace("127.0.0.1", "localhost")), {
-        code: 1,
-        status: { "OAuth issuer": "ok", "OAuth keys": "ok", "OAuth audience": "failed" }
-      })
-      assert.deepStrictEqual(yield* doctor("http://127.0.0.1:9", "http://127.0.0.1:9"), {
-        code: 1,
-        status: { "OAuth issuer": "failed", "OAuth keys": "skipped", "OAuth audience": "warning" }
-      })
     }).pipe(Effect.provide(platform)))
 })

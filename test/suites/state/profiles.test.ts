@@ -47,7 +47,7 @@ describe("servers with a database", () => {
 })
 
 describe("profiles with places of their own", () => {
-  it.live("do not see one another's files and snapshots, and doctor examines each", () =>
+  it.live("do not see one another's files and snapshots", () =>
     Effect.gen(function*() {
       const postgres = yield* RealPostgres.make
       yield* postgres.start
@@ -75,14 +75,8 @@ describe("profiles with places of their own", () => {
       const server = yield* serving(`${folder}/server`, n8n.url, options)
       const token = (name: string) => `token-of-${name}-0123`
       const tools = (name: string) => server.tools(token(name))
-      assert.includeMembers(yield* tools("files"), ["workflow_create", "workflow_list"])
-      assert.includeMembers(yield* tools("shared"), ["workflow_create", "workflow_list"])
-      assert.notIncludeMembers(yield* tools("none"), ["workflow_create"])
-      assert.notIncludeMembers(yield* tools("none"), ["workflow_list"])
-      assert.include(
-        JSON.stringify(yield* server.execute("workflow_create", { name: "x" }, token("none"))),
-        "Unknown tool 'workflow_create'"
-      )
+      for (const name of ["files", "shared"]) assert.include(yield* tools(name), "workflow_create")
+      assert.notInclude(yield* tools("none"), "workflow_create")
       for (const name of ["files", "shared"]) {
         const { workflowId } = dataOf(yield* server.execute("workflow_create", { name }, token(name)))
         assert.strictEqual(workflowId, `draft-${name}`)
@@ -98,17 +92,17 @@ describe("profiles with places of their own", () => {
       assert.deepStrictEqual(yield* listed("files"), ["files.json"])
       assert.deepStrictEqual(yield* listed("shared"), ["shared.json"])
       assert.deepStrictEqual(yield* listed("others"), [])
-      const foreign = [
-        ["shared", "draft-files"],
-        ["shared", `${folder}/files/files.json`],
-        ["others", "draft-shared"],
-        ["files", "draft-shared"]
-      ] as const
-      for (const [name, reference] of foreign) {
+      for (
+        const [name, reference] of [
+          ["shared", "draft-files"],
+          ["shared", `${folder}/files/files.json`],
+          ["others", "draft-shared"],
+          ["files", "draft-shared"]
+        ] as const
+      ) {
         for (const [tool, key] of [["workflow_load", "workflowIdOrPath"], ["workflow_history", "id"]] as const) {
-          const answer = yield* server.execute(tool, { [key]: reference }, token(name))
-          assert.notInclude(JSON.stringify(answer), "snapshot-", `${name} ${tool} ${reference}`)
-          assert.notInclude(JSON.stringify(answer), "noOp", `${name} ${tool} ${reference}`)
+          const answer = JSON.stringify(yield* server.execute(tool, { [key]: reference }, token(name)))
+          assert.notMatch(answer, /snapshot-|noOp/, `${name} ${tool} ${reference}`)
         }
       }
       const { versions } = dataOf(yield* server.execute("workflow_history", { id: "draft-shared" }, token("shared")))
@@ -116,24 +110,7 @@ describe("profiles with places of their own", () => {
       assert.isTrue(readdirSync(`${folder}/state`).length > 0)
       assert.include(yield* server.health.pipe(Effect.map(JSON.stringify)), "\"state\":\"ok\"")
 
-      const { main } = yield* installed
-      const { stderr, stdout } = yield* start(
-        ["doctor", "--json", "--transport", "http", ...options.args],
-        { ...options.env, XDG_STATE_HOME: folder },
-        main
-      ).ended
-      const told = new Map(
-        arr(JSON.parse(stdout)).map((report) => obj(report) ?? {}).map(({ checks, profile }) => [
-          profile,
-          arr(checks).map((check) => obj(check) ?? {}).map(({ detail, name, status }) => `${name} ${status}: ${detail}`)
-        ])
-      )
-      assert.include(told.get("files") ?? [], `Files root ok: ${folder}/files`)
-      assert.include(told.get("files") ?? [], `State folder ok: ${folder}/state`)
-      assert.match(told.get("shared")?.join("\n") ?? "", /State database ok: PostgreSQL \d.* tables of version 4/)
-      assert.match(told.get("none")?.join("\n") ?? "", /State folder ok/)
-      for (const text of [stdout, stderr, server.errors()]) assert.notInclude(text, "secret-of-the-database")
-      assert.notInclude(server.errors(), "key-of-")
+      assert.notMatch(server.errors(), /key-of-|secret-of-the-database/)
     }).pipe(Effect.provide(platform)))
 
   it.live("tables of an older version are migrated, and doctor reports a newer one", () =>

@@ -18,7 +18,7 @@ const watcher = ({ url }: RealPostgres.Postgres) =>
   Effect.map(
     Layer.build(Layer.fresh(Documents.layerDatabase.pipe(Layer.provide(Postgres.layer(Redacted.make(url)))))),
     (context) =>
-      Effect.provideContext(Watch.poll({ every: 2_000, zone: "UTC" }), context).pipe(
+      Effect.provideContext(Watch.poll({ every: 1_000, zone: "UTC" }), context).pipe(
         Effect.tap((report) => Effect.provideContext(Watch.settle(report, true), context))
       )
   )
@@ -38,7 +38,7 @@ it.live("watchers that share a database report each incident once, also after a 
       const all = yield* Effect.all([a, b, yield* watcher(postgres)], { concurrency: 3 })
       assert.strictEqual(all.filter(({ isSkipped }) => !isSkipped).length, 1)
       reports.push(...all)
-      yield* Effect.sleep(2_100)
+      yield* Effect.sleep(1_100)
     }
     assert.deepStrictEqual(
       reports.flatMap(({ incidents }) => incidents).map(({ what }) => what),
