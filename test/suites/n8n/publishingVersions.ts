@@ -118,35 +118,4 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
       }),
     60_000
   )
-
-  it.effect("unpublish, delete, restore: the published workflows that call one are named, and reach it again", () =>
-    Effect.gen(function*() {
-      const called = node("Called", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
-      const sub = yield* tools.createWorkflow.call({ name: "Sub", nodes: [called], connections: {}, active: true })
-      const call = node("Call", "executeWorkflow", 1.2, { workflowId: { __rl: true, mode: "id", value: sub.id } })
-      const { id } = yield* tools.createWorkflow.call({
-        name: "Caller",
-        nodes: [schedule({ triggerAtHour: 9 }), call],
-        connections: connected(chain("Clock", "Call")),
-        active: true
-      })
-      assert.isTrue((yield* stored(id))["active"])
-      yield* tools.deactivateWorkflow.call({ id: sub.id })
-      assert.isFalse((yield* stored(sub.id))["active"])
-      assert.include((yield* tools.deleteWorkflow.call({ id: sub.id, confirm: true })).hint, id)
-      const { versions: [snapshot] } = yield* tools.workflowHistory.call({ id: sub.id })
-      const restored = yield* tools.workflowRestore.call({
-        id: sub.id,
-        version: snapshot?.version ?? "",
-        confirm: true
-      })
-      const to = restored.id ?? ""
-      if (drafts) yield* tools.activateWorkflow.call({ id: to })
-      yield* tools.bulkEdit.call({ select: { uses: sub.id }, operations: [{ op: "calls", from: sub.id, to }] })
-      const caller = yield* stored(id)
-      assert.isTrue(caller["active"])
-      assert.include(JSON.stringify(caller), to)
-      assert.notInclude(JSON.stringify([caller["nodes"], caller["activeVersion"]]), sub.id)
-      yield* tools.deactivateWorkflow.call({ id })
-    }))
 }

@@ -202,42 +202,6 @@ export const replaying = (it: It) => {
     }), 60_000)
 
   it.effect(
-    "a single node meets what the nodes gave that it refers to: of pins, of a replay's loop",
-    () =>
-      Effect.gen(function*() {
-        const path = `earlier-${crypto.randomUUID()}`
-        const id = yield* made(
-          "earlier",
-          [
-            webhook(path),
-            code("Rows", "return [5, 6, 7, 8].map((no) => ({ json: { no } }))"),
-            node("Loop", "splitInBatches", 3, { batchSize: 2, options: {} }),
-            set("Other", "{ batch: $runIndex }"),
-            // In a Set node 1.123 does not find what a Code node gave.
-            node("Use", "code", 2, {
-              mode: "runOnceForEachItem",
-              jsCode: "return { json: { no: $('Rows').item.json.no, batch: $json.batch } }"
-            })
-          ],
-          [...chain("Orders", "Rows", "Loop"), ["Loop", "Other", 1], ...chain("Other", "Use", "Loop")]
-        )
-        yield* scenarios.publish(id)
-        const use = { startNode: "Use", endNode: "Use" }
-        const pinned = yield* test(id, {
-          ...use,
-          testData: [{ batch: 1 }, { batch: 2 }],
-          pins: { Rows: [{ no: 1 }, { no: 2 }] }
-        })
-        assert.deepStrictEqual<unknown>(jsons(pinned.data), [{ no: 1, batch: 1 }, { no: 2, batch: 2 }])
-        const { executionId } = yield* happened(id, path, {})
-        const replayed = yield* test(id, { ...use, replay: executionId })
-        assert.deepStrictEqual<unknown>(jsons(replayed.data), [{ no: 7, batch: 1 }, { no: 8, batch: 1 }])
-        assert.deepStrictEqual(replayed.pinned, ["Rows"])
-      }),
-    120_000
-  )
-
-  it.effect(
     "output of pinned nodes can be read by name: items, their links, later runs, other outputs and binary data",
     () =>
       Effect.gen(function*() {

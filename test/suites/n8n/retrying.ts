@@ -317,31 +317,6 @@ export const retrying = (it: It, v2: boolean) => {
     }), 180_000)
 
   it.effect(
-    "retry from the failed node: many in one call, each request once, retries of retries included",
-    () =>
-      Effect.gen(function*() {
-        const failed = yield* failedOrders("resumed orders")
-        const { id, ids: [first = "", ...others], recorder } = failed
-        recorder.answer = () => Promise.resolve(500)
-        const once = yield* retry({ id: first, from: "failure" })
-        assert.deepInclude(once, { status: "error", lastNode: "Send" })
-        recorder.answer = () => Promise.resolve(undefined)
-        const { runs, skipped } = yield* retry({ workflowId: id, from: "failure" })
-        assert.deepStrictEqual(runs?.map(({ id, status }) => [id, status]), [
-          ...others.map((id) => [id, "success"]),
-          [once.id, "success"]
-        ])
-        assert.deepStrictEqual(skipped, [
-          { ids: [first], reason: "another of these runs is a retry of it", as: [once.id ?? ""] }
-        ])
-        assert.lengthOf(received(failed), 4)
-        assert.deepStrictEqual((yield* retry({ workflowId: id })).runs, [])
-        assert.lengthOf(received(failed), 4)
-      }),
-    120_000
-  )
-
-  it.effect(
     "retry under a policy: nothing runs where the workflow that n8n would run has a banned node",
     () =>
       Effect.gen(function*() {

@@ -65,10 +65,6 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ),
     ...group("A", "B")
   },
-  "whole items and fields of nodes outside": {
-    ...line(set("A", "{ ...$json, tag: $('Hook').item.json.body.tag }"), set("B", "$json"), end),
-    ...group("A", "B")
-  },
   "paths of fields": {
     ...line(
       node("A", "set", 3.4, {
@@ -90,17 +86,8 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ),
     ...group("A")
   },
-  "reads by index": { ...line(set("A", "{ a: $node['Split'].json.name }"), end), ...group("A") },
   "matching items through a filter": {
     ...line(over("F", "filter"), set("A", "{ a: 1 }"), set("End", "{ ...$json, name: $('Split').item.json.name }")),
-    ...group("F", "A")
-  },
-  "matching items through inputs": {
-    ...line(
-      over("F", "filter"),
-      set("A", "{ a: $('Hook').first().json.body.tag }"),
-      set("End", "{ ...$json, name: $('Split').item.json.name }")
-    ),
     ...group("F", "A")
   },
   "readers of the exit": {
@@ -131,25 +118,6 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ],
     ...group("If", "Yes", "No", "Merge")
   },
-  "branches of which one is empty": {
-    nodes: [
-      split,
-      over("If", "if", 99),
-      set("Yes", "{ ...$json, yes: 1 }"),
-      set("No", "{ ...$json, no: 1 }"),
-      node("Merge", "merge", 3, {}),
-      end
-    ],
-    links: [
-      ...chain("Hook", "Split", "If"),
-      ["If", "Yes"],
-      ["If", "No", 1],
-      ["Yes", "Merge"],
-      ["No", "Merge", 0, 1],
-      ["Merge", "End"]
-    ],
-    ...group("If", "Yes", "No", "Merge")
-  },
   "one branch of an If": { ...line(over("If", "if"), double, end), ...group("If", "A") },
   "code over all items": {
     ...line(
@@ -161,13 +129,6 @@ export const shapes: Readonly<Record<string, Shape>> = {
       end
     ),
     ...group("A", "B")
-  },
-  "binary data made inside": {
-    ...line(
-      node("File", "convertToFile", 1.1, { operation: "toJson", mode: "each", options: {} }),
-      node("Read", "extractFromFile", 1, { operation: "fromJson", options: {} })
-    ),
-    ...group("File")
   },
   "binary data read inside": {
     ...line(
@@ -210,11 +171,6 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ...group("A", "Merge")
   },
   "the end of a workflow": { ...line(double, end), ...group("A", "End") },
-  "sources of two branches": {
-    nodes: [split, over("If", "if"), double, end],
-    links: [...chain("Hook", "Split", "If", "A", "End"), ["If", "A", 1]],
-    ...group("A")
-  },
   "names of any kind and a time zone": {
     ...line(
       set("注文 'a' \"b\"", "{ ...$json, zone: $now.zoneName, off: $now.offset }"),
@@ -227,7 +183,6 @@ export const shapes: Readonly<Record<string, Shape>> = {
     ...group("注文 'a' \"b\"", "B"),
     settings: { timezone: "Asia/Tokyo" }
   },
-  "an exit with another output": { ...line(double, over("If", "if"), end), ...group("A", "If") },
   "whole items of nodes outside": {
     ...line(
       set(

@@ -64,56 +64,6 @@ export const triage = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       assert.closeTo(outermost.reduce((sum, share) => sum + share, 0), 1, 0.05)
     }))
 
-  it.effect(
-    "profile: requests per item of a loop, tries, and the time of a called workflow",
-    () =>
-      Effect.gen(function*() {
-        const { url } = yield* RealN8n
-        const child = yield* made("Triage: called", [
-          node("When", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }),
-          code("Work", "await new Promise((done) => setTimeout(done, 50))\nreturn $input.all()")
-        ], chain("When", "Work"))
-        if (v2) yield* scenarios.publish(child)
-        const { id, path } = yield* live("Triage: loop", [
-          code("Items", "return Array.from({ length: 12 }, (_, i) => ({ json: { i } }))"),
-          node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
-          node("Ask", "httpRequest", 4.2, { url: new URL("healthz", url).href, options: {} }),
-          code("Stamp", "return [{ json: { at: Date.now() } }]"),
-          code(
-            "Flaky",
-            // The first try of every third run is too early.
-            "if ($runIndex % 3 === 0 && Date.now() - $input.first().json.at < 1000) throw new Error('not yet')\nreturn $input.all()",
-            { retryOnFail: true, maxTries: 3, waitBetweenTries: 1_500 }
-          ),
-          node("Call", "executeWorkflow", 1.2, { workflowId: { __rl: true, mode: "id", value: child }, options: {} })
-        ], [
-          ...chain("Orders", "Items", "Loop"),
-          ["Loop", "Call", 0],
-          ["Loop", "Ask", 1],
-          ...chain("Ask", "Stamp", "Flaky", "Loop")
-        ])
-        const { executionId } = yield* happened(id, path, {})
-        const ask = (yield* recorded(executionId, "Ask")).map((run) => num(obj(run)?.["executionTime"]) ?? 0)
-        const { findings = [], groups = [] } = yield* tools.listExecutions.call({
-          groupBy: "node",
-          workflowName: "Triage: ",
-          startedAfter: str(obj(yield* scenarios.fetchJson(`executions/${executionId}`))?.["startedAt"]) ?? "",
-          limit: 50
-        })
-        const rows = groups.flatMap((each) => "time" in each ? each : [])
-        assert.deepInclude(rows.find((each) => each.node === "Ask")?.time, { total: ask.reduce((a, b) => a + b, 0) })
-        assert.deepInclude(rows.find((each) => each.node === "Work"), { calledBy: "Triage: loop", executions: 1 })
-        assert.deepInclude(findings.find(({ finding }) => finding === "n+1"), { node: "Ask", workflow: "Triage: loop" })
-        // n8n records no tries: a run that needed a second one only lasts longer.
-        const flaky = yield* recorded(executionId, "Flaky")
-        assert.isTrue(flaky.every((run) => obj(run)?.["executionStatus"] === "success"))
-        const slow = flaky.filter((run) => (num(obj(run)?.["executionTime"]) ?? 0) >= 1_500).length
-        assert.strictEqual(slow, 4)
-        assert.include(findings.find(({ finding }) => finding === "retries")?.detail, `${slow} of 12 successful runs`)
-      }),
-    60_000
-  )
-
   it.effect("versions: which one introduced the failures", () =>
     Effect.gen(function*() {
       const { id, path } = yield* live("Triage: versions", [check("")], chain("Orders", "Check"))

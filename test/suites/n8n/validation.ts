@@ -185,17 +185,6 @@ export const validation = (it: It, version: string) => {
       assert.deepStrictEqual(missingCredentials, [{ node: "Post", type: "slackApi" }])
     }))
 
-  it.effect("node_get: the version is one that this n8n has", () =>
-    Effect.gen(function*() {
-      const { example, version } = yield* tools.nodeGet.call({ type: "n8n-nodes-base.httpRequest" })
-      assert.strictEqual(version, httpVersion)
-      const { active, id, warnings } = yield* create(
-        workflow("newest", [hook(), node("Get", "httpRequest", version, example?.parameters as Obj)])
-      )
-      assert.isTrue(active, warnings?.join())
-      yield* tools.deleteWorkflow.call({ id, confirm: true })
-    }))
-
   it.effect("node_get: its examples run, also on an item that lacks most fields", () =>
     Effect.gen(function*() {
       const nodes = (yield* there(runnable(yield* JavaScript.parser))).map((each) => ({
