@@ -44,7 +44,10 @@ export const serving = Effect.fnUntraced(function*(
     health: Effect.promise(async () => obj(await (await fetch(`${url}/health`)).json()) ?? {}),
     /** Names of the tools that a token gives. */
     tools: (token?: string) =>
-      Effect.map(send("/mcp/tools", {}, token), ({ json }) => arr(json["tools"]).map((tool) => String(obj(tool)?.["name"]))),
+      Effect.map(
+        send("/mcp/tools", {}, token),
+        ({ json }) => arr(json["tools"]).map((tool) => String(obj(tool)?.["name"]))
+      ),
     execute: (name: string, parameters: object = {}, token?: string) =>
       send("/mcp/execute", { name, parameters }, token),
     /** Calls a tool by MCP. */

@@ -3,11 +3,12 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type Obj, obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import { headersOf, request } from "../../mcp/eras/modern.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import * as HttpN8n from "../../support/HttpN8n.ts"
+import * as IdentityProvider from "../../support/IdentityProvider.ts"
 import { freePort, installed, start } from "../../support/Process.ts"
 import { main } from "../../support/workflows.ts"
 import * as Postgres from "../state/Postgres.ts"
@@ -16,8 +17,8 @@ import * as Nginx from "./Nginx.ts"
 /** A server did not start. */
 class ClusterError extends Data.TaggedError("ClusterError")<{ readonly message: string }> {}
 
-/** Token of all servers. */
-const token = "a-token-of-the-cluster-0123456789"
+/** The static token of all servers. */
+export const token = "a-token-of-the-cluster-0123456789"
 
 /** An answer of the server, of nginx, or of nobody. */
 export interface Answer {
@@ -40,9 +41,9 @@ export const call = (
   url: string,
   era: "modern" | "legacy",
   params: object,
-  { headers = {} }: { readonly headers?: Readonly<Record<string, string>> } = {}
+  { as = token, headers = {} }: { readonly as?: string; readonly headers?: Readonly<Record<string, string>> } = {}
 ) => {
-  const all = { authorization: `Bearer ${token}`, ...headers }
+  const all = { authorization: `Bearer ${as}`, ...headers }
   if (era === "modern") {
     const message = request("tools/call", params, { elicitation: {} })
     return post(`${url}/mcp`, message, { ...headersOf(message), ...all })
@@ -54,9 +55,11 @@ export const call = (
   })
 }
 
+/** The result of a call that was answered. */
+export const resultOf = ({ text }: Answer): Obj => obj(obj(JSON.parse(text))?.["result"]) ?? {}
+
 /** The data of a tool's answer. */
-const dataOf = ({ text }: Answer): Obj =>
-  obj(obj(obj(obj(JSON.parse(text))?.["result"])?.["structuredContent"])?.["data"]) ?? {}
+export const dataOf = (answer: Answer): Obj => obj(obj(resultOf(answer)["structuredContent"])?.["data"]) ?? {}
 
 /** A server of the cluster. */
 export interface Replica {
@@ -136,6 +139,8 @@ interface Service {
   readonly database: Postgres.Postgres
   /** The simulated n8n. */
   readonly n8n: { readonly stop: Effect.Effect<void>; readonly start: Effect.Effect<void> }
+  /** Starts the identity provider, each time with new keys. */
+  readonly issuer: ReturnType<typeof IdentityProvider.start>
 }
 
 /** Starts a cluster, which ends with the scope. */
@@ -145,6 +150,7 @@ const make = Effect.fnUntraced(function*({ args = [], env = {}, n8n }: Options) 
   const own = yield* simulated
   const target = n8n ?? own
   const { main } = yield* installed
+  const issuerPort = yield* freePort
   const balancerPort = yield* freePort
   const ports = [yield* freePort, yield* freePort, yield* freePort]
   const url = `http://127.0.0.1:${balancerPort}`
@@ -157,13 +163,15 @@ const make = Effect.fnUntraced(function*({ args = [], env = {}, n8n }: Options) 
           N8N_API_KEY: target.apiKey,
           N8N_MCP_AUTH_TOKEN: token,
           N8N_MCP_STATE: database.url,
+          N8N_MCP_OAUTH_ISSUER: `http://127.0.0.1:${issuerPort}`,
+          N8N_MCP_PUBLIC_URL: url,
           XDG_STATE_HOME: folder,
           ...env
         }))
   )
   yield* Effect.forEach(replicas, (each) => each.start, { concurrency: 3 })
   yield* Nginx.start(ports, balancerPort)
-  return Cluster.of({ url, replicas, database, n8n: own })
+  return Cluster.of({ url, replicas, database, n8n: own, issuer: IdentityProvider.start(issuerPort) })
 })
 
 /** A cluster that the tests of a layer share. */
@@ -196,3 +204,10 @@ export const newWorkflow = (url: string, name: string) =>
 /** The name that n8n has for a workflow. */
 export const nameOf = (url: string, id: string) =>
   Effect.map(call(url, "modern", { name: "get_workflow", arguments: { id } }), (answer) => dataOf(answer)["name"])
+
+/** The versions of a workflow that were kept. */
+export const versionsOf = (url: string, id: string) =>
+  Effect.map(
+    call(url, "modern", { name: "workflow_history", arguments: { id } }),
+    (answer) => arr(dataOf(answer)["versions"]).map((version) => String(obj(version)?.["version"]))
+  )

@@ -31,11 +31,16 @@ export const completion = (request: Obj, answer: (messages: ReadonlyArray<Obj>) 
 /** A completion in one chunk, as a model streams it. */
 export const streamed = (whole: ReturnType<typeof completion>) => {
   const choices = whole.choices.map(({ finish_reason, message: { tool_calls, ...message } }) => {
-    const delta = { ...message, ...(tool_calls && { tool_calls: tool_calls.map((call, index) => ({ ...call, index })) }) }
+    const delta = {
+      ...message,
+      ...(tool_calls && { tool_calls: tool_calls.map((call, index) => ({ ...call, index })) })
+    }
     return [{ index: 0, delta, finish_reason: null }, { index: 0, delta: {}, finish_reason }]
   })
   const chunks = [...choices.flat().map((choice) => ({ choices: [choice] })), { choices: [], usage }]
-  const events = chunks.map((chunk) => JSON.stringify({ ...whole, object: "chat.completion.chunk", usage: null, ...chunk }))
+  const events = chunks.map((chunk) =>
+    JSON.stringify({ ...whole, object: "chat.completion.chunk", usage: null, ...chunk })
+  )
   return [...events, "[DONE]"].map((event) => `data: ${event}\n\n`).join("")
 }
 

@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Schedule from "effect/Schedule"
 import type * as Services from "../../../src/app/Services.ts"
 import type { N8nError } from "../../../src/base/Errors.ts"
-import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import { type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Sync from "../../../src/sync/Sync.ts"
@@ -43,19 +43,6 @@ const said = (path: string) =>
     scenarios.postWebhook(path),
     ({ status, text }) => status === 404 ? "-" : str(obj(JSON.parse(text))?.["word"])
   )
-
-const versionsOf = (id: string) =>
-  Effect.map(scenarios.fetchJson(`workflows/${id}`), (found) => {
-    const { activeVersionId, versionId } = obj(found) ?? {}
-    return { runs: activeVersionId, newest: versionId }
-  })
-
-/** Changes the word by an edit, which leaves a draft where n8n has drafts. */
-const change = (id: string, word: string) =>
-  tools.workflowEdit.call({
-    workflowId: id,
-    operations: [{ op: "set", node: "Say", path: "jsonOutput", value: `={{ { word: "${word}" } }}` }]
-  })
 
 const newPath = () => `p-${crypto.randomUUID()}`
 

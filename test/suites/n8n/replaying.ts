@@ -6,7 +6,20 @@ import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { node } from "../../support/workflows.ts"
-import { chain, code, connected, copiesLeft, happened, jsons, type Link, made, set, test, wait, webhook } from "./builders.ts"
+import {
+  chain,
+  code,
+  connected,
+  copiesLeft,
+  happened,
+  jsons,
+  type Link,
+  made,
+  set,
+  test,
+  wait,
+  webhook
+} from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -40,89 +53,102 @@ const outputOf = (id: string, nodeName: string, more: { readonly runIndex?: numb
 
 /** Adds the tests of replays to a suite; the releases do not differ in them. */
 export const replaying = (it: It) => {
-  it.effect("replay: a fixed workflow replays the failed run; HTTP, database and mail return what they returned", () =>
-    Effect.gen(function*() {
-      const recorder = yield* Recorder.make
-      const path = `replay-${crypto.randomUUID()}`
-      const redis = yield* recorded("redis", recorder.redisPort, { database: 0, ssl: false })
-      const smtp = yield* recorded("smtp", recorder.smtpPort, {
-        user: "",
-        password: "",
-        secure: false,
-        disableStartTls: true
-      })
-      const nodes = (path: string, discount = "discount.amount") => [
-        webhook(path),
-        node("Each", "splitOut", 1, { fieldToSplitOut: "body.orders" }),
-        node("Lookup", "httpRequest", 4.2, { url: `=${recorder.url}/lookup?id={{ $json.id }}`, options: {} }, {
-          onError: "continueErrorOutput"
-        }),
-        set("Unknown", "{ unknown: $json.id }"),
-        node("Stock", "redis", 1, { operation: "get", key: "stock", propertyName: "stock", options: {} }, redis),
-        node("Net", "code", 2, {
-          mode: "runOnceForEachItem",
-          jsCode: `const { discount, id } = $('Each').item.json\nreturn { json: { id, net: 30 - (${discount}) } }`
-        }),
-        node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
-        node("Mail", "emailSend", 2.1, {
-          fromEmail: "a@example.com",
-          toEmail: "b@example.com",
-          subject: "=Order {{ $json.id }}",
-          emailFormat: "text",
-          text: "=Net {{ $json.net }}",
-          options: {}
-        }, smtp),
-        code("Total", "return [{ json: { accepted: $input.all().map(({ json }) => json.accepted[0] ?? json.accepted) } }]")
-      ]
-      const links: ReadonlyArray<Link> = [
-        ...chain("Orders", "Each", "Lookup", "Stock", "Net", "Loop"),
-        ["Lookup", "Unknown", 1],
-        ["Loop", "Total", 0],
-        ["Loop", "Mail", 1],
-        ["Mail", "Loop"]
-      ]
-      const id = yield* made("replayed orders", nodes(path), links)
-      yield* scenarios.publish(id)
-      const orders = (third: unknown) => ({
-        orders: [1, 1, third, 4].map((amount, at) => ({ id: at + 1, discount: amount === null ? null : { amount } }))
-      })
-      const good = yield* happened(id, path, orders(3))
-      const failed = yield* happened(id, path, orders(null))
-      assert.deepStrictEqual([good.status, failed.status], ["success", "error"])
-      const sent = recorder.lines().length
-      assert.lengthOf(recorder.lines().filter((line) => line.startsWith("mail")), 3)
-      const before = yield* stateOf(id)
+  it.effect(
+    "replay: a fixed workflow replays the failed run; HTTP, database and mail return what they returned",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const path = `replay-${crypto.randomUUID()}`
+        const redis = yield* recorded("redis", recorder.redisPort, { database: 0, ssl: false })
+        const smtp = yield* recorded("smtp", recorder.smtpPort, {
+          user: "",
+          password: "",
+          secure: false,
+          disableStartTls: true
+        })
+        const nodes = (path: string, discount = "discount.amount") => [
+          webhook(path),
+          node("Each", "splitOut", 1, { fieldToSplitOut: "body.orders" }),
+          node("Lookup", "httpRequest", 4.2, { url: `=${recorder.url}/lookup?id={{ $json.id }}`, options: {} }, {
+            onError: "continueErrorOutput"
+          }),
+          set("Unknown", "{ unknown: $json.id }"),
+          node("Stock", "redis", 1, { operation: "get", key: "stock", propertyName: "stock", options: {} }, redis),
+          node("Net", "code", 2, {
+            mode: "runOnceForEachItem",
+            jsCode: `const { discount, id } = $('Each').item.json\nreturn { json: { id, net: 30 - (${discount}) } }`
+          }),
+          node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
+          node("Mail", "emailSend", 2.1, {
+            fromEmail: "a@example.com",
+            toEmail: "b@example.com",
+            subject: "=Order {{ $json.id }}",
+            emailFormat: "text",
+            text: "=Net {{ $json.net }}",
+            options: {}
+          }, smtp),
+          code(
+            "Total",
+            "return [{ json: { accepted: $input.all().map(({ json }) => json.accepted[0] ?? json.accepted) } }]"
+          )
+        ]
+        const links: ReadonlyArray<Link> = [
+          ...chain("Orders", "Each", "Lookup", "Stock", "Net", "Loop"),
+          ["Lookup", "Unknown", 1],
+          ["Loop", "Total", 0],
+          ["Loop", "Mail", 1],
+          ["Mail", "Loop"]
+        ]
+        const id = yield* made("replayed orders", nodes(path), links)
+        yield* scenarios.publish(id)
+        const orders = (third: unknown) => ({
+          orders: [1, 1, third, 4].map((amount, at) => ({ id: at + 1, discount: amount === null ? null : { amount } }))
+        })
+        const good = yield* happened(id, path, orders(3))
+        const failed = yield* happened(id, path, orders(null))
+        assert.deepStrictEqual([good.status, failed.status], ["success", "error"])
+        const sent = recorder.lines().length
+        assert.lengthOf(recorder.lines().filter((line) => line.startsWith("mail")), 3)
+        const before = yield* stateOf(id)
 
-      const again = yield* test(id, { replay: good.executionId })
-      assert.deepStrictEqual([again.status, again.pinned, again.ran?.toSorted()], [
-        "success",
-        ["Lookup", "Stock", "Mail"],
-        ["Each", "Loop", "Net", "Total", "Unknown"]
-      ])
-      assert.deepStrictEqual<unknown>(jsons(again.data), [{ accepted: ["b@example.com", "b@example.com", "b@example.com"] }])
-      assert.deepStrictEqual(yield* outputOf(again.executionId, "Unknown"), [{ unknown: 2 }])
+        const again = yield* test(id, { replay: good.executionId })
+        assert.deepStrictEqual([again.status, again.pinned, again.ran?.toSorted()], [
+          "success",
+          ["Lookup", "Stock", "Mail"],
+          ["Each", "Loop", "Net", "Total", "Unknown"]
+        ])
+        assert.deepStrictEqual<unknown>(jsons(again.data), [{
+          accepted: ["b@example.com", "b@example.com", "b@example.com"]
+        }])
+        assert.deepStrictEqual(yield* outputOf(again.executionId, "Unknown"), [{ unknown: 2 }])
 
-      const broken = yield* test(id, { replay: failed.executionId })
-      assert.deepInclude(broken, { status: "error", pinned: ["Lookup", "Stock"] })
-      assert.strictEqual(broken.failure?.node, "Net")
-      // Mended, the mail would be sent: it has no recorded answer.
-      const mended = yield* made("replayed orders, mended", nodes(`${path}-2`, "discount?.amount ?? 0"), links)
-      yield* Effect.flip(test(mended, { replay: failed.executionId }))
-      const replay = { replay: failed.executionId, startNode: "Orders" }
-      assert.deepInclude(yield* test(mended, replay), { status: "success", notRun: ["Mail"] })
-      const healed = yield* test(mended, { ...replay, pins: { Mail: [{ accepted: ["nobody"] }] } })
-      assert.deepStrictEqual<unknown>([healed.status, healed.notRun, jsons(healed.data)], [
-        "success",
-        undefined,
-        [{ accepted: ["nobody", "nobody", "nobody"] }]
-      ])
-      assert.deepStrictEqual(recorder.lines().slice(sent), [])
-      assert.deepStrictEqual(yield* stateOf(id), before)
+        const broken = yield* test(id, { replay: failed.executionId })
+        assert.deepInclude(broken, { status: "error", pinned: ["Lookup", "Stock"] })
+        assert.strictEqual(broken.failure?.node, "Net")
+        // Mended, the mail would be sent: it has no recorded answer.
+        const mended = yield* made("replayed orders, mended", nodes(`${path}-2`, "discount?.amount ?? 0"), links)
+        yield* Effect.flip(test(mended, { replay: failed.executionId }))
+        const replay = { replay: failed.executionId, startNode: "Orders" }
+        assert.deepInclude(yield* test(mended, replay), { status: "success", notRun: ["Mail"] })
+        const healed = yield* test(mended, { ...replay, pins: { Mail: [{ accepted: ["nobody"] }] } })
+        assert.deepStrictEqual<unknown>([healed.status, healed.notRun, jsons(healed.data)], [
+          "success",
+          undefined,
+          [{ accepted: ["nobody", "nobody", "nobody"] }]
+        ])
+        assert.deepStrictEqual(recorder.lines().slice(sent), [])
+        assert.deepStrictEqual(yield* stateOf(id), before)
 
-      yield* test(id, { replay: good.executionId, pins: { Stock: "run" } })
-      assert.deepStrictEqual(recorder.lines().slice(sent).map((line) => line.split(" ")[0]), ["redis", "redis", "redis"])
-      assert.deepStrictEqual(yield* copiesLeft, [])
-    }), 120_000)
+        yield* test(id, { replay: good.executionId, pins: { Stock: "run" } })
+        assert.deepStrictEqual(recorder.lines().slice(sent).map((line) => line.split(" ")[0]), [
+          "redis",
+          "redis",
+          "redis"
+        ])
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    120_000
+  )
 
   it.effect("replay: binary data, waits, sub-workflows and merges of both sides", () =>
     Effect.gen(function*() {

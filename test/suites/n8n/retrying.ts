@@ -408,7 +408,8 @@ export const retrying = (it: It, v2: boolean) => {
         const advised = (ids: ReadonlyArray<string>) =>
           Effect.map(
             retry({ ids, from: "failure", dryRun: true }),
-            ({ advice = [] }) => advice.map(({ call }) => ({ from: obj(call)?.["from"], latest: obj(call)?.["latest"] }))
+            ({ advice = [] }) =>
+              advice.map(({ call }) => ({ from: obj(call)?.["from"], latest: obj(call)?.["latest"] }))
           )
 
         assert.deepStrictEqual(yield* advised(ids), [{ from: "failure", latest: undefined }])

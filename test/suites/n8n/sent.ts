@@ -302,9 +302,11 @@ const sendersOf = Effect.fnUntraced(function*(
 })
 
 const sentBy = Effect.fnUntraced(function*(execution: Execution.Execution, name: string) {
-  const entries = yield* Effect.forEach(yield* sendersOf(execution, name), ({ execution, ...options }) =>
-    Effect.map(Sent.of(execution, options), (entries) =>
-      entries.map((entry) => ({ entry, run: options.run }))))
+  const entries = yield* Effect.forEach(
+    yield* sendersOf(execution, name),
+    ({ execution, ...options }) =>
+      Effect.map(Sent.of(execution, options), (entries) => entries.map((entry) => ({ entry, run: options.run })))
+  )
   return entries.flat()
 })
 

@@ -143,7 +143,9 @@ export const syncing = (it: It, v2: boolean) => {
           }
           yield* edit(file, "\"Ask\"", "\"Ask again\"")
           assert.deepStrictEqual(yield* push, ["updated"])
-          const asked = (yield* get(again)).nodes.find((each) => each.name === "Ask again")
+          const asked = (yield* get(again)).nodes.find((each) =>
+            each.name === "Ask again"
+          )
           assert.deepInclude(asked?.parameters, { headerParameters: secret })
 
           yield* fs.remove(file)
@@ -163,9 +165,12 @@ export const syncing = (it: It, v2: boolean) => {
       ["its id is in any file of the folder", (folder: string) => deletesNothingPresent(folder, forms)]
     ] as const
   ) {
-    it.effect(`sync: deletes nothing while ${title}`, () =>
-      Effect.flatMap(folderWith(), (folder) =>
-        Effect.provide(test(folder), WorkflowFiles.layer({ roots: [folder] })))
-        .pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 300_000)
+    it.effect(
+      `sync: deletes nothing while ${title}`,
+      () =>
+        Effect.flatMap(folderWith(), (folder) => Effect.provide(test(folder), WorkflowFiles.layer({ roots: [folder] })))
+          .pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+      300_000
+    )
   }
 }

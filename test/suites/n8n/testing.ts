@@ -158,39 +158,43 @@ export const testing = (it: It, v2: boolean) => {
       assert.deepStrictEqual(listed.map((each) => String(obj(each)?.["id"])), [real.executionId])
     }), 60_000)
 
-  it.effect("test_workflow: what cannot run leaves nothing, what takes too long is stopped, what waits says so", () =>
-    Effect.gen(function*() {
-      const slack = node("Slack", "slack", 2.3, {
-        resource: "message",
-        operation: "post",
-        select: "channel",
-        channelId: { __rl: true, mode: "name", value: "#x" },
-        text: "hi"
-      })
-      const refused: ReadonlyArray<readonly [name: string, second: Obj, links: ReadonlyArray<Link>, why: RegExp]> = [
-        ["lacking", slack, chain("T", "Slack"), /cannot be run.*(slackApi|credential)/],
-        ["unknown", node("X", "n8n-nodes-no.such"), chain("T", "X"), /Unrecognized node type: n8n-nodes-no.such/],
-        ["alone", set("Out", "{}"), [], /No node would run/]
-      ]
-      for (const [name, second, links, why] of refused) {
-        const workflowId = yield* made(name, [manual, second], links)
-        assert.match(JSON.stringify(yield* Effect.flip(tools.testWorkflow.run({ workflowId }))), why)
-      }
-      const waiting = (...time: Parameters<typeof wait>) =>
-        made(`waits ${time}`, [manual, set("First", "{ n: 1 }"), wait(...time)], chain("T", "First", "Wait"))
-      const late = yield* test(yield* waiting(20, "seconds"), { timeout: 2_000 })
-      assert.strictEqual(late.status, "canceled")
-      assert.isTrue(late.logs.some((line) => line.startsWith("First:")))
-      const held = yield* test(yield* waiting(2, "hours"))
-      assert.strictEqual(held.status, "waiting")
-      assert.strictEqual((yield* tools.getExecution.call({ id: held.executionId, nodeOffset: 0 })).status, "waiting")
-      const fields = { formFields: { values: [{ fieldLabel: "Name" }] } }
-      const pages = [
-        node("T", "formTrigger", 2.2, { formTitle: "F", ...fields }),
-        node("Page", "form", 1, fields, { webhookId: crypto.randomUUID() })
-      ]
-      const form = yield* test(yield* made("form pages", pages, chain("T", "Page")))
-      assert.strictEqual(form.status, "waiting")
-      assert.deepStrictEqual(yield* copiesLeft, [])
-    }), 60_000)
+  it.effect(
+    "test_workflow: what cannot run leaves nothing, what takes too long is stopped, what waits says so",
+    () =>
+      Effect.gen(function*() {
+        const slack = node("Slack", "slack", 2.3, {
+          resource: "message",
+          operation: "post",
+          select: "channel",
+          channelId: { __rl: true, mode: "name", value: "#x" },
+          text: "hi"
+        })
+        const refused: ReadonlyArray<readonly [name: string, second: Obj, links: ReadonlyArray<Link>, why: RegExp]> = [
+          ["lacking", slack, chain("T", "Slack"), /cannot be run.*(slackApi|credential)/],
+          ["unknown", node("X", "n8n-nodes-no.such"), chain("T", "X"), /Unrecognized node type: n8n-nodes-no.such/],
+          ["alone", set("Out", "{}"), [], /No node would run/]
+        ]
+        for (const [name, second, links, why] of refused) {
+          const workflowId = yield* made(name, [manual, second], links)
+          assert.match(JSON.stringify(yield* Effect.flip(tools.testWorkflow.run({ workflowId }))), why)
+        }
+        const waiting = (...time: Parameters<typeof wait>) =>
+          made(`waits ${time}`, [manual, set("First", "{ n: 1 }"), wait(...time)], chain("T", "First", "Wait"))
+        const late = yield* test(yield* waiting(20, "seconds"), { timeout: 2_000 })
+        assert.strictEqual(late.status, "canceled")
+        assert.isTrue(late.logs.some((line) => line.startsWith("First:")))
+        const held = yield* test(yield* waiting(2, "hours"))
+        assert.strictEqual(held.status, "waiting")
+        assert.strictEqual((yield* tools.getExecution.call({ id: held.executionId, nodeOffset: 0 })).status, "waiting")
+        const fields = { formFields: { values: [{ fieldLabel: "Name" }] } }
+        const pages = [
+          node("T", "formTrigger", 2.2, { formTitle: "F", ...fields }),
+          node("Page", "form", 1, fields, { webhookId: crypto.randomUUID() })
+        ]
+        const form = yield* test(yield* made("form pages", pages, chain("T", "Page")))
+        assert.strictEqual(form.status, "waiting")
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    60_000
+  )
 }

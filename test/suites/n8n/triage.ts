@@ -5,9 +5,8 @@ import type * as Services from "../../../src/app/Services.ts"
 import { arr, num, obj, str } from "../../../src/base/Json.ts"
 import type { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { node } from "../../support/workflows.ts"
 import { chain, code, happened, made, webhook } from "./builders.ts"
-import { RealN8n } from "./RealN8n.ts"
+import type { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>

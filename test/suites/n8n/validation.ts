@@ -11,7 +11,7 @@ import type * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as Outside from "../../../src/catalogue/types/Outside.ts"
 import * as Ports from "../../../src/catalogue/types/Ports.ts"
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
-import { N8nClient, writesDrafts } from "../../../src/n8n/N8nClient.ts"
+import type { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
 import { main, node } from "../../support/workflows.ts"
@@ -152,8 +152,6 @@ const there = Effect.fnUntraced(function*(nodes: ReadonlyArray<ReturnType<typeof
  */
 export const validation = (it: It, version: string) => {
   const v2 = !version.startsWith("1.")
-  // n8n 2.31 still has 4.4.
-  const httpVersion = !v2 ? 4.3 : writesDrafts(version) ? 4.5 : 4.4
 
   it.effect("validate_workflow: valid is what this n8n publishes", () =>
     Effect.gen(function*() {

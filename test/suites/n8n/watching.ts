@@ -124,7 +124,9 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           return report
         }).pipe(Effect.provideService(Clock.Clock, clock))
         const posted = () =>
-          recorder.bodies().flatMap((body) => (obj(body)?.["incidents"] ?? []) as ReadonlyArray<Incident>)
+          recorder.bodies().flatMap((body) =>
+            (obj(body)?.["incidents"] ?? []) as ReadonlyArray<Incident>
+          )
         const expected: Array<string> = []
         /** Looks twice at most, until each of these is posted: kind, workflow, and what its sentences contain. */
         const finds = Effect.fnUntraced(function*(
@@ -258,7 +260,9 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           ...clocks.map((id) => ["missed", id, /did not start at .* later times/] as const),
           ["stuck", hangs, /has not ended for 3 h/],
           ["silent", quiet, /since .*its limit is 30 min/],
-          ...v2 ? [["credential", asks, /'Local AI' \(openAiApi\) no longer signs in: 1 published.*'Asks'/] as const] : []
+          ...v2
+            ? [["credential", asks, /'Local AI' \(openAiApi\) no longer signs in: 1 published.*'Asks'/] as const]
+            : []
         ])
         yield* look
         hanging.resolve(undefined)

@@ -77,8 +77,7 @@ const ifEven = (name: string) =>
     }
   })
 
-const splitInBatches = (name: string, batchSize: number) =>
-  node(name, "splitInBatches", 3, { batchSize, options: {} })
+const splitInBatches = (name: string, batchSize: number) => node(name, "splitInBatches", 3, { batchSize, options: {} })
 
 const httpGet = (name: string, url: string) =>
   node(name, "httpRequest", 4.2, {

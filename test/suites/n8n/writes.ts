@@ -162,7 +162,11 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   it.effect("create: reports what n8n drops silently", () =>
     Effect.gen(function*() {
       const name = "toString"
-      const answer = yield* tools.createWorkflow.call({ name, nodes: [node(name, "noOp")], connections: { [name]: main(name) } })
+      const answer = yield* tools.createWorkflow.call({
+        name,
+        nodes: [node(name, "noOp")],
+        connections: { [name]: main(name) }
+      })
       assert.deepStrictEqual(answer.warnings, ["n8n dropped the connections of 'toString'"])
     }))
 

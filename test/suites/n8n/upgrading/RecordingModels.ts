@@ -20,8 +20,7 @@ const answerTo = (texts: ReadonlyArray<string>) =>
   [...texts.join("\n").matchAll(/ANSWER:([^]*?):END/g)].at(-1)?.[1]?.replaceAll("\\", "") ??
     `Answer ${texts.length}: ${texts.join(" ").length} characters`
 
-const chat = (body: Obj) =>
-  completion(body, (messages) => answerTo(messages.map(({ content }) => textOf(content))))
+const chat = (body: Obj) => completion(body, (messages) => answerTo(messages.map(({ content }) => textOf(content))))
 
 const messages = (body: Obj) => ({
   id: "msg_1",
