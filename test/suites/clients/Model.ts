@@ -1,13 +1,8 @@
 /** A scripted model on loopback with Anthropic's API, which records the requests of Claude Code. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
-import * as HttpServer from "effect/http/HttpServer"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Stream from "effect/Stream"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import { createServer } from "node:http"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import { listening } from "../../support/listening.ts"
 
 /** A tool that the model calls. */
 export interface ToolUse {
@@ -100,22 +95,14 @@ const message = (content: ReadonlyArray<Obj>, { messages, model, stream }: Obj) 
     stop_sequence: null,
     usage
   }
-  if (stream !== true) return HttpServerResponse.jsonUnsafe({ ...base, content, stop_reason })
-  return HttpServerResponse.stream(
-    Stream.make(
-      event("message_start", { message: { ...base, content: [], stop_reason: null } }),
-      ...content.flatMap(blockEvents),
-      event("message_delta", { delta: { stop_reason, stop_sequence: null }, usage }),
-      event("message_stop", {})
-    ).pipe(Stream.encodeText),
-    { contentType: "text/event-stream" }
-  )
+  if (stream !== true) return JSON.stringify({ ...base, content, stop_reason })
+  return [
+    event("message_start", { message: { ...base, content: [], stop_reason: null } }),
+    ...content.flatMap(blockEvents),
+    event("message_delta", { delta: { stop_reason, stop_sequence: null }, usage }),
+    event("message_stop", {})
+  ].join("")
 }
-
-const notFound = HttpServerResponse.jsonUnsafe(
-  { type: "error", error: { type: "not_found_error", message: "not found" } },
-  { status: 404 }
-)
 
 /** A running model. */
 export interface Model {
@@ -125,21 +112,22 @@ export interface Model {
 }
 
 /** Serves the scripted model until the scope ends. */
-export const serve = Effect.fn("Model.serve")(function*(turns: ReadonlyArray<Turn>) {
+export const serve = (turns: ReadonlyArray<Turn>) => {
   const requests: Array<Obj> = []
-  const server = yield* NodeHttpServer.make(createServer, { port: 0, host: "127.0.0.1" })
-  yield* server.serve(
-    Effect.gen(function*() {
-      const { method, text, url } = yield* HttpServerRequest.HttpServerRequest
-      const path = url.replace(/\?.*$/, "")
-      if (method !== "POST" || !path.startsWith("/v1/messages")) return notFound
-      const body = yield* text
-      if (path.endsWith("/count_tokens")) return HttpServerResponse.jsonUnsafe({ input_tokens: countTokens(body) })
+  return listening(async (asked, response) => {
+    const path = (asked.url ?? "").replace(/\?.*$/, "")
+    const body = Buffer.concat(await asked.toArray()).toString()
+    response.setHeader("content-type", "application/json")
+    if (asked.method !== "POST" || !path.startsWith("/v1/messages")) {
+      const error = { type: "not_found_error", message: "not found" }
+      response.writeHead(404).end(JSON.stringify({ type: "error", error }))
+    } else if (path.endsWith("/count_tokens")) response.end(JSON.stringify({ input_tokens: countTokens(body) }))
+    else {
       const request = obj(JSON.parse(body)) ?? {}
       if (tools(request).length > 0) requests.push(request)
-      return message(next(turns, request), request)
-    })
-  )
-  const url = HttpServer.formatAddress(server.address)
-  return { url, requests: () => requests } satisfies Model
-})
+      const isStream = request["stream"] === true
+      if (isStream) response.setHeader("content-type", "text/event-stream")
+      response.end(message(next(turns, request), request))
+    }
+  }).pipe(Effect.map((url): Model => ({ url, requests: () => requests })))
+}

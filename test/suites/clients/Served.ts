@@ -7,6 +7,9 @@ import { ClientError } from "./ClientError.ts"
 /** The path of the bundle, which `pnpm test:suite clients` builds. */
 export const main = fileURLToPath(new URL("../../../dist/main.js", import.meta.url))
 
+/** Environment with which our server reaches a simulated n8n. */
+export const env = ({ url }: { readonly url: URL }) => ({ N8N_URL: url.href, N8N_API_KEY: "a-key" })
+
 /** The token that clients need. */
 export const token = "a-token-of-the-clients-suite"
 

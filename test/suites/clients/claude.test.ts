@@ -6,12 +6,12 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Demo from "../../../src/demo/Demo.ts"
 import { instructions } from "../../../src/tools/Instructions.ts"
 import { folderWith } from "../../support/folders.ts"
+import * as HttpN8n from "../../support/HttpN8n.ts"
 import { assertInline, assertNoWarnings, load, ours, startupMethods, use } from "./calls.ts"
 import * as ClaudeCode from "./ClaudeCode.ts"
 import { claudeCodeMain, installed, options } from "./install.ts"
 import * as large from "./large.ts"
 import * as Model from "./Model.ts"
-import * as N8n from "./N8n.ts"
 import * as Served from "./Served.ts"
 
 /** The first group of a pattern in the newest text that matches. */
@@ -122,7 +122,7 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
         prompt: "Build it",
         turns: building,
         // Without --files-root the client provides the project's folder.
-        at: { args: [], env: (yield* N8n.serve(Demo.seed)).env }
+        at: { args: [], env: Served.env(yield* HttpN8n.serve(Demo.seed)) }
       })
       assert.deepStrictEqual(
         ours(talked.shown).map(({ isError, tool }) => [tool, isError]),
@@ -170,7 +170,7 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
 
   it.effect("leaves the largest answers inline", () =>
     Effect.gen(function*() {
-      const { env } = yield* N8n.serve(large.seed)
+      const env = Served.env(yield* HttpN8n.serve(large.seed))
       const talked = yield* ClaudeCode.talk(yield* folderWith(), {
         prompt: "Look",
         turns: [

@@ -6,11 +6,12 @@ import * as Demo from "../../../src/demo/Demo.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as prompts from "../../../src/tools/Prompts.ts"
 import { folderWith } from "../../support/folders.ts"
+import * as HttpN8n from "../../support/HttpN8n.ts"
 import * as processes from "../../support/processes.ts"
 import * as ClaudeCode from "./ClaudeCode.ts"
 import { claudeCodeMain, installed, options } from "./install.ts"
 import * as Model from "./Model.ts"
-import * as N8n from "./N8n.ts"
+import * as Served from "./Served.ts"
 
 /** Search words that people use, and the tool that they should find; those that are always loaded need no search. */
 const searches: ReadonlyArray<readonly [words: string, tool: string]> = [
@@ -48,9 +49,10 @@ const budget = 5_300 + tools.standard.length * countTokens(ofAServer)
 layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) => {
   it.effect("sends n8n one request at start, for the list of workflows", () =>
     Effect.gen(function*() {
-      const n8n = yield* N8n.serve(Demo.seed)
-      yield* ClaudeCode.talk(yield* folderWith(), { prompt: "Hello", at: { args: [], env: n8n.env } })
-      assert.deepStrictEqual(yield* n8n.requests, ["GET /api/v1/workflows"])
+      const n8n = yield* HttpN8n.serve(Demo.seed)
+      yield* ClaudeCode.talk(yield* folderWith(), { prompt: "Hello", at: { args: [], env: Served.env(n8n) } })
+      const requests = (yield* n8n.api.requests).map(({ method, url }) => `${method} ${new URL(url).pathname}`)
+      assert.deepStrictEqual(requests, ["GET /api/v1/workflows"])
     }))
 
   it.effect("sends the whole list of tools without tool search", () =>

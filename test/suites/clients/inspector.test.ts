@@ -18,19 +18,10 @@ const crm = "cR5mSyNc9bVh4KqE"
 /** Read-only calls against the demo, and words in their answers. */
 const reads: ReadonlyArray<readonly [tool: string, args: object, words: string]> = [
   ["list_workflows", {}, "Sync orders to CRM"],
-  ["list_workflows", { raw: true, name: "sales" }, "Daily sales report"],
-  ["get_workflow", { id: crm }, "\"nodeCount\":6"],
   ["get_workflow", { id: crm, raw: true, nodes: ["*"] }, "https://api.crm.example"],
-  ["get_workflow_connections", { id: crm }, "\"graph\":["],
-  ["get_workflow_connections", { id: crm, format: "mermaid" }, "flowchart"],
-  ["list_executions", { status: "error" }, failed],
-  ["get_execution", { id: failed }, "Upsert CRM contact"],
   ["get_execution_by_node", { id: failed, nodeName: "Upsert CRM contact" }, "Jonas Weber"],
-  ["node_search", { keyword: "http request" }, "n8n-nodes-base.httpRequest"],
   ["node_get", { type: "n8n-nodes-base.httpRequest" }, "\"example\""],
-  ["validate_workflow", { workflowId: crm }, "\"valid\""],
-  ["workflow_history", { id: crm }, "\"versions\""],
-  ["list_credentials", {}, "\"credentials\""]
+  ["workflow_history", { id: crm }, "\"versions\""]
 ]
 
 const names = (list: unknown) => arr(list).map((each) => str(obj(each)?.["name"]) ?? "")

@@ -231,83 +231,78 @@ export const retrying = (it: It, v2: boolean) => {
     60_000
   )
 
-  it.effect("retry of runs of a schedule, a form and a chat", () =>
+  it.effect("retry of runs of a schedule, a form and a chat: each gets what it got then", () =>
     Effect.gen(function*() {
       const recorder = yield* Recorder.make
       const { url } = yield* RealN8n
       recorder.answer = () => Promise.resolve(500)
       const path = `retry-${crypto.randomUUID()}`
-      const rule = (interval: Obj) => ({ rule: { interval: [interval] } })
+      const every = (interval: Obj) => node("Every", "scheduleTrigger", 1.2, { rule: { interval: [interval] } })
       const before = yield* scenarios.newestExecution()
-      const schedule = node("Every", "scheduleTrigger", 1.2, rule({ field: "seconds", secondsInterval: 2 }))
-      const nightly = yield* published("nightly", schedule, recorder.url)
+      const nightly = yield* published("nightly", every({ field: "seconds", secondsInterval: 2 }), recorder.url)
       const scheduled = yield* scenarios.awaitExecution(nightly, before)
       yield* scenarios.unpublish(nightly)
-      const yearly = { ...schedule, parameters: rule({ field: "months", monthsInterval: 11 }) }
       yield* scenarios.edit(nightly, {
-        nodes: [yearly, ...sending(recorder.url)],
+        nodes: [every({ field: "months", monthsInterval: 11 }), ...sending(recorder.url)],
         versionId: obj(yield* scenarios.fetchJson(`workflows/${nightly}`))?.["versionId"]
       })
       assert.deepStrictEqual((yield* retry({ ids: [scheduled.executionId] })).runs, [])
       yield* scenarios.publish(nightly)
 
-      const form = yield* published(
-        "form",
-        node("Form", "formTrigger", 2.2, {
-          formTitle: "Order",
-          formFields: {
-            values: [
-              { fieldLabel: "Name", fieldType: "text" },
-              { fieldLabel: "Count", fieldType: "number" },
-              {
-                fieldLabel: "Kinds",
-                fieldType: "dropdown",
-                multiselect: true,
-                fieldOptions: { values: [{ option: "a" }, { option: "b" }] }
-              }
-            ]
-          },
-          options: { path: `${path}-form` }
-        }, { webhookId: path }),
-        recorder.url
-      )
-      const chat = yield* published(
-        "chat",
-        node("Chat", "@n8n/n8n-nodes-langchain.chatTrigger", 1.1, { public: true, mode: "webhook", options: {} }, {
-          webhookId: `${path}-chat`
-        }),
-        recorder.url
-      )
-      const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
-        Effect.promise(() => fetch(new URL(path, url), { method: "POST", body, headers })).pipe(
-          Effect.repeat({ schedule: Schedule.spaced("150 millis"), times: 100, while: ({ status }) => status === 404 })
-        )
+      const options = ["a", "b"].map((option) => ({ option }))
+      const values = [
+        { fieldLabel: "Name", fieldType: "text" },
+        { fieldLabel: "Count", fieldType: "number" },
+        { fieldLabel: "Kinds", fieldType: "dropdown", multiselect: true, fieldOptions: { values: options } }
+      ]
       const submitted = new FormData()
       for (const [index, value] of ["Ann", "7", "[\"a\",\"b\"]"].entries()) submitted.append(`field-${index}`, value)
-      const newest = yield* scenarios.newestExecution()
-      yield* post(`form/${path}-form?ref=9`, submitted)
-      const formRun = yield* scenarios.awaitExecution(form, newest)
-      yield* post(
-        `webhook/${path}-chat/chat`,
-        JSON.stringify({ action: "sendMessage", sessionId: "s", chatInput: "hi" }),
-        { "content-type": "application/json" }
+      const form = node(
+        "Form",
+        "formTrigger",
+        2.2,
+        { formTitle: "Order", formFields: { values }, options: { path: `${path}-form` } },
+        { webhookId: path }
       )
-      const chatRun = yield* scenarios.awaitExecution(chat, newest)
+      const chat = node(
+        "Chat",
+        "@n8n/n8n-nodes-langchain.chatTrigger",
+        1.1,
+        { public: true, mode: "webhook", options: {} },
+        { webhookId: `${path}-chat` }
+      )
+      const hello = JSON.stringify({ action: "sendMessage", sessionId: "s", chatInput: "hi" })
+      const json = { "content-type": "application/json" }
+      const started = Effect.fnUntraced(function*(trigger: typeof form, at: string, init: RequestInit) {
+        const id = yield* published(trigger.name, trigger, recorder.url)
+        const newest = yield* scenarios.newestExecution()
+        yield* Effect.promise(() => fetch(new URL(at, url), { method: "POST", ...init })).pipe(
+          Effect.repeat({ schedule: Schedule.spaced("150 millis"), times: 100, while: ({ status }) => status === 404 })
+        )
+        return yield* scenarios.awaitExecution(id, newest)
+      })
+      const runsThen = [
+        scheduled,
+        yield* started(form, `form/${path}-form?ref=9`, { body: submitted }),
+        yield* started(chat, `webhook/${path}-chat/chat`, { body: hello, headers: json })
+      ]
       recorder.answer = () => Promise.resolve(undefined)
       const sent = recorder.bodies().length
-      const was = (at: unknown) => recorder.bodies().filter((body) => JSON.stringify(body).includes(String(at)))
 
-      const { runs } = yield* retry({ ids: [scheduled, formRun, chatRun].map(({ executionId }) => executionId) })
+      const { runs } = yield* retry({ ids: runsThen.map(({ executionId }) => executionId) })
       assert.deepStrictEqual(runs?.map(({ status }) => status), ["success", "success", "success"])
-      const bodies = recorder.bodies().slice(sent).map((body) => obj(body) ?? {})
+      const bodies = received({ recorder, sent })
       assert.lengthOf(bodies, 3)
       const [time] = bodies.flatMap((body) => str(body["timestamp"]) ?? [])
-      assert.isAtLeast(was(time).length, 2, "the recorded time of the schedule")
-      const isForm = (body: Obj) => body["Name"] === "Ann" && body["Count"] === 7
-      assert.deepStrictEqual(bodies.filter(isForm).map((body) => [body["Kinds"], body["formQueryParameters"]]), [
-        [["a", "b"], { ref: "9" }]
-      ])
-      assert.deepStrictEqual(bodies.filter((body) => body["chatInput"] === "hi").length, 1)
+      const withTime = recorder.bodies().filter((body) => JSON.stringify(body).includes(String(time)))
+      assert.isAtLeast(withTime.length, 2, "the recorded time of the schedule")
+      assert.deepStrictEqual(
+        bodies.filter(({ Name }) => Name === "Ann").map((
+          body
+        ) => [body["Count"], body["Kinds"], body["formQueryParameters"]]),
+        [[7, ["a", "b"], { ref: "9" }]]
+      )
+      assert.lengthOf(bodies.filter(({ chatInput }) => chatInput === "hi"), 1)
       assert.deepStrictEqual(yield* copiesLeft, [])
       const listed = arr(obj(yield* scenarios.fetchJson(`executions?workflowId=${nightly}`))?.["data"])
       const copy = runs?.find(({ id }) => id === scheduled.executionId)?.newId ?? ""

@@ -234,8 +234,11 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
         yield* Fiber.join(slow)
         yield* finds([["slow", quick, /took [\d.]+ s, usually at most (?:[\d.]+ s|\d+ ms)/]])
         yield* change(lists, "return []")
-        yield* look
-        yield* run(lists)
+        // On a busy machine the earlier version ran once more.
+        for (let each = 0; each < 2; each++) {
+          yield* look
+          yield* run(lists)
+        }
         // Without versions, an empty night looks the same.
         yield* finds(v2 ? [["empty", lists, /end without items.*usually with 2.*since version/]] : [])
 

@@ -298,7 +298,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         assert.deepStrictEqual(still(yield* get(id), "name", "settings"), still(found, "name", "settings"))
         yield* tools.deleteWorkflow.call({ id, confirm: true })
       }),
-    { arbitrary: { runs: 25 } }
+    { arbitrary: { runs: 12 } }
   )
 
   it.effect("a line that breaks at any step of create: never two, and a success is there", () =>
