@@ -44,7 +44,7 @@ const searches: ReadonlyArray<readonly [words: string, tool: string]> = [
 const ofAServer = ClaudeCode.tool("")
 
 /** The token budget of the tool list, with the prefix that Claude Code adds to each name. */
-const budget = 5_300 + tools.standard.length * countTokens(ofAServer)
+const budget = 5_900 + tools.standard.length * countTokens(ofAServer)
 
 layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) => {
   it.effect("sends n8n one request at start, for the list of workflows", () =>

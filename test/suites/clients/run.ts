@@ -33,7 +33,7 @@ export const run = Effect.fn("run")(
     return { code, stdout, stderr } satisfies ExitResult
   },
   Effect.scoped,
-  Effect.timeout("45 seconds"),
+  Effect.timeout("100 seconds"),
   Effect.mapError(({ message }) => new ClientError({ step: "running a client", detail: message }))
 )
 
