@@ -163,24 +163,17 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         }).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
 
         const clock = node("Clock", "scheduleTrigger", 1.2, { rule: { interval: [{ field: "seconds" }] } })
-        const call = (name: string, args: object) => {
-          const tool = tools.all.find((each) => each.name === name)
-          const run: (args: unknown) => Effect.Effect<unknown, N8nError, Needs> = tool?.run ?? (() => Effect.die(name))
-          return run(args)
-        }
         const nodes = [...before.nodes, clock, code("Banned", "return []")]
-        for (
-          const [name, args] of [
-            ["update_workflow", { id: copyId, nodes }],
-            ["workflow_edit", { workflowId: copyId, operations: [{ op: "name", name: "Mine now" }] }],
-            ["activate_workflow", { id: copyId }],
-            ["deactivate_workflow", { id: copyId }],
-            ["delete_workflow", { id: copyId, confirm: true }],
-            ...(v2 ? [["delete_workflow", { id: copyId, archive: true }] as const] : [])
-          ] as const
-        ) {
-          const error = yield* Effect.flip(guarded(call(name, args)))
-          assert.include(error.message, "temporary copy", name)
+        const writes: ReadonlyArray<Effect.Effect<unknown, N8nError, Needs>> = [
+          tools.updateWorkflow.call({ id: copyId, nodes }),
+          tools.workflowEdit.call({ workflowId: copyId, operations: [{ op: "name", name: "Mine now" }] }),
+          tools.activateWorkflow.call({ id: copyId }),
+          tools.deactivateWorkflow.call({ id: copyId }),
+          tools.deleteWorkflow.call({ id: copyId, confirm: true }),
+          ...v2 ? [tools.deleteWorkflow.call({ id: copyId, archive: true })] : []
+        ]
+        for (const write of writes) {
+          assert.include((yield* Effect.flip(guarded(write))).message, "temporary copy")
         }
         // Nor is it exempt by its looks where somebody writes past the tools.
         const body = { name: before.name, nodes: [...before.nodes, code("Banned", "return []")], connections: {} }

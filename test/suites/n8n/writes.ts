@@ -6,13 +6,11 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { Key } from "../../support/arbitrary.ts"
 import { reasonOf } from "../../support/reason.ts"
 import { main, node } from "../../support/workflows.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -101,64 +99,11 @@ const atEachStep = <E, R>(attempt: (fault: Fault) => Effect.Effect<boolean, E, R
     }
   })
 
-/** Arbitrary workflows with any names, parameters and links. */
-const AnyWorkflow = Schema.Struct({
-  names: Schema.Array(Key).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
-  parameters: Schema.Array(Schema.Record(Key, Schema.String)),
-  links: Schema.Array(Schema.Tuple([Schema.Int, Schema.Int]))
-})
-
-const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input => {
-  const written = (text: string) => text.toWellFormed().replace(/\p{C}/gu, "").trim()
-  // n8n drops links of nodes that are named like what every object of JavaScript has; that has a test of its own.
-  const named = names.map((name) => written(name).slice(0, 40)).filter((name) => name !== "" && !(name in {}))
-  const unique = [...new Set(["first", ...named])]
-  const at = (index: number) => unique[Math.abs(index) % unique.length] ?? ""
-  const targets = new Map<string, Set<string>>()
-  for (const [from, to] of links) targets.set(at(from), (targets.get(at(from)) ?? new Set()).add(at(to)))
-  const connections = Object.fromEntries(
-    [...targets].map((
-      [from, names]
-    ) => [from, { main: [[...names].map((node) => ({ node, type: "main", index: 0 }))] }])
-  )
-  return {
-    name: `any ${unique.join(" ")}`.slice(0, 120),
-    nodes: unique.map((name, index) =>
-      node(
-        name,
-        "noOp",
-        1,
-        Object.fromEntries(
-          Object.entries(parameters[index] ?? {}).map(([key, value]) => [`p${written(key)}`, written(value)])
-        ),
-        { id: `id-${index}`, position: [index * 200, 0] }
-      )
-    ),
-    connections,
-    settings: { executionOrder: "v1" }
-  }
-}
-
 /**
  * Adds the tests of writing to a suite. The releases differ: n8n 1 and early 2.x write no drafts, and only n8n 2 stops an
  * execution and tells which versions lay between.
  */
 export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
-  it.effect("create: keys that this n8n refuses are left out and named", () =>
-    Effect.gen(function*() {
-      const input = webhookDraft(newPath(), "one")
-      const answer = yield* tools.createWorkflow.call({
-        ...input,
-        nodes: input.nodes.map((node) => ({ ...node, color: "red" })),
-        settings: { executionOrder: "v1", maxExecutions: 5, errorWorkflow: null }
-      })
-      const warnings = (answer.warnings ?? []).join("\n")
-      assert.include(warnings, "maxExecutions")
-      const found = yield* get(answer.id)
-      assert.strictEqual(obj(found["settings"])?.["executionOrder"], "v1")
-      assert.strictEqual(arr(found["nodes"]).length, 2)
-    }))
-
   it.effect("create: reports what n8n drops silently", () =>
     Effect.gen(function*() {
       const name = "toString"
@@ -280,26 +225,6 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         for (const lost of between) assert.include(warnings.join("\n"), lost ?? "?")
       }
     }))
-
-  it.effect.prop(
-    "any workflow: create → get returns what was given, and updating one field changes nothing else",
-    { any: AnyWorkflow },
-    ({ any }) =>
-      Effect.gen(function*() {
-        const input = inputOf(any)
-        const { id, warnings } = yield* tools.createWorkflow.call({ ...input })
-        assert.isUndefined(warnings)
-        const found = yield* get(id)
-        assert.deepStrictEqual(
-          { name: found["name"], nodes: found["nodes"], connections: found["connections"] },
-          { name: input.name, nodes: [...input.nodes], connections: input.connections }
-        )
-        yield* tools.updateWorkflow.call({ id, name: "another name" })
-        assert.deepStrictEqual(still(yield* get(id), "name", "settings"), still(found, "name", "settings"))
-        yield* tools.deleteWorkflow.call({ id, confirm: true })
-      }),
-    { arbitrary: { runs: 12 } }
-  )
 
   it.effect("a line that breaks at any step of create: never two, and a success is there", () =>
     atEachStep((fault) =>
