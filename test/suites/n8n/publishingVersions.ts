@@ -96,8 +96,8 @@ export const publishingVersions = (it: It, { drafts }: { readonly drafts: boolea
         assert.match(first, /\+09:00$/)
         const run = yield* tools.listExecutions.call({ workflowId: id, limit: 5 }).pipe(
           Effect.map(({ executions }) => executions?.at(-1)?.startedAt),
-          Effect.delay("1 second"),
-          Effect.repeat({ until: (startedAt) => startedAt !== undefined, times: 20 })
+          Effect.delay("300 millis"),
+          Effect.repeat({ until: (startedAt) => startedAt !== undefined, times: 60 })
         )
         yield* tools.deactivateWorkflow.call({ id })
         // A start may be missed while n8n registers the schedule.
