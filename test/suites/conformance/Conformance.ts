@@ -134,7 +134,7 @@ const make = Effect.gen(function*() {
       }))
   }
 }).pipe(
-  Effect.timeout("90 seconds"),
+  Effect.timeout("3 minutes"),
   Effect.mapError((error) =>
     error._tag === "ConformanceError" ? error : new ConformanceError({ step: "the suite", detail: error.message })
   )

@@ -9,7 +9,7 @@ const problems = (checks: ReadonlyArray<Check>) =>
     `${status} ${id}: ${errorMessage}`
   )
 
-layer(Conformance.layer, { timeout: "100 seconds", excludeTestServices: true })((it) => {
+layer(Conformance.layer, { timeout: "200 seconds", excludeTestServices: true })((it) => {
   it.effect("has an expectation for every scenario, and for nothing else", () =>
     Effect.gen(function*() {
       const { scenarios } = yield* Conformance

@@ -277,6 +277,6 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
         )
         assert.strictEqual(unknown.length, v2 ? 0 : 1, unknown.join("\n"))
       }).pipe(Effect.scoped),
-    180_000
+    400_000
   )
 }
