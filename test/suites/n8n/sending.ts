@@ -162,6 +162,6 @@ export const sendingNothing = (it: It) => {
         yield* tools.retryExecution.call({ ids: [executionId], from: "start", dryRun: true })
         assert.deepStrictEqual(recorder.lines().slice(sent), [])
       }),
-    240_000
+    400_000
   )
 }
