@@ -135,7 +135,10 @@ export const testingLeftovers = (it: It) => {
       const { data } = yield* call("test_workflow", input, (progress) => told.push(progress))
       assert.deepStrictEqual(obj(data)?.["items"], [{ json: { m: 1 } }, { json: { m: 2 } }])
       assert.isTrue(told.some(({ message }) => message === "running: node 2 of 3"))
-      assert.deepStrictEqual(told.at(-1), { progress: 6, total: 6, message: "success" })
+      assert.isTrue(told.every(({ progress }, index) => progress > (told[index - 1]?.progress ?? 0)))
+      // A slow n8n is told of in steps of their own.
+      const last = told.at(-1)
+      assert.deepStrictEqual([last?.message, last?.progress], ["success", last?.total])
       yield* end("SIGTERM")
       assert.deepStrictEqual(yield* copiesLeft, [])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
