@@ -66,5 +66,9 @@ export const asked = elsewhere.version === undefined
 export const ofMajor = (major: Major): ReadonlyArray<string> =>
   asked.filter((version) => version.startsWith("1.") === (major === "1"))
 
+/** Whether all is tested on a release, and not only what differs from n8n 2: then none of these is asked for. */
+export const isWhole = (version: string) =>
+  process.env["N8N_MCP_RELEASES"] === "all" || !version.startsWith("1.") || ofMajor("2").length === 0
+
 /** Those that are not a version which there is a recipe for, such as `2.30`. */
 export const notTestable: ReadonlyArray<string> = asked.filter((version) => !/^[1-9]\.\d+\.\d+/.test(version))
