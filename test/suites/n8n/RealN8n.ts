@@ -89,27 +89,27 @@ const owner = {
   password: "Passw0rd123"
 }
 
-/** Free ports, opened at the same time so that they differ. */
-const freePorts = (count: number) =>
-  Effect.scoped(
-    Effect.forEach(Array.from({ length: count }), () =>
-      Effect.acquireRelease(
-        Effect.callback<ReturnType<typeof createServer>, RealN8nError>((resume) => {
-          const server = createServer()
-          server.once(
-            "error",
-            (error) => resume(Effect.fail(new RealN8nError({ step: "finding a free port", detail: error.message })))
-          )
-          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-        }),
-        (server) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
-      ).pipe(
-        Effect.map((server) => {
-          const address = server.address()
-          return address !== null && typeof address === "object" ? address.port : 0
-        })
-      ))
+const listening = Effect.acquireRelease(
+  Effect.callback<ReturnType<typeof createServer>, RealN8nError>((resume) => {
+    const server = createServer()
+    server.once(
+      "error",
+      ({ message: detail }) => resume(Effect.fail(new RealN8nError({ step: "finding a free port", detail })))
+    )
+    server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+  }),
+  (server) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+)
+
+/** Two free ports, opened at the same time so that they differ. */
+const freePorts = Effect.scoped(Effect.all([listening, listening])).pipe(
+  Effect.map((servers) =>
+    servers.map((server) => {
+      const address = server.address()
+      return typeof address === "object" ? address?.port ?? 0 : 0
+    })
   )
+)
 
 // Ends n8n when its stdin ends, so that it does not outlive a killed test run.
 const watchdog = `data:text/javascript,${
@@ -204,7 +204,7 @@ const settle = Effect.fn("settle")(
     const installed = yield* install(version)
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: `n8n-${version}-` })
     const attempt = Effect.gen(function*() {
-      const [port = 0, broker = 0] = yield* freePorts(2)
+      const [port = 0, broker = 0] = yield* freePorts
       const place: Place = { version, installed, env, folder, port, broker, tail: processes.makeTail(200) }
       return { place, running: yield* launchWithin(place) }
     })
@@ -319,35 +319,23 @@ const make = Effect.fn("RealN8n.make")(function*(version: string, env: Readonly<
   })
 })
 
+/** Why a test that needs it is skipped where n8n is elsewhere. */
+const missing = {
+  createApiKey: "keys with fewer scopes need the owner's session",
+  crash: "its process cannot be killed",
+  database: "its database cannot be reached",
+  log: "its log cannot be read",
+  asOwner: "the editor's API needs the owner's session",
+  openAiUrl: "n8n may not reach the simulated OpenAI",
+  host: "n8n may not reach a server of this test"
+}
+
 /** An n8n by URL; a test that needs more than its public API is skipped. */
 const makeElsewhere = Effect.fn("RealN8n.makeElsewhere")(
   function*(version: string, named: NonNullable<typeof elsewhere.named>) {
-    return RealN8n.of({
-      version,
-      ...yield* elsewhere.make(named),
-      ownerEmail: "",
-      ownerPassword: Redacted.make(""),
-      get createApiKey() {
-        return elsewhere.skip("keys with fewer scopes need the owner's session")
-      },
-      get crash() {
-        return elsewhere.skip("its process cannot be killed")
-      },
-      get database() {
-        return elsewhere.skip("its database cannot be reached")
-      },
-      get log() {
-        return elsewhere.skip("its log cannot be read")
-      },
-      get asOwner() {
-        return elsewhere.skip("the editor's API needs the owner's session")
-      },
-      get openAiUrl() {
-        return elsewhere.skip("n8n may not reach the simulated OpenAI")
-      },
-      get host() {
-        return elsewhere.skip("n8n may not reach a server of this test")
-      }
-    })
+    const known = { version, ...yield* elsewhere.make(named), ownerEmail: "", ownerPassword: Redacted.make("") }
+    const getters = Object.entries(missing).map(([name, why]) => [name, { get: () => elsewhere.skip(why) }])
+    // oxlint-disable-next-line no-unsafe-type-assertion -- `missing` has the rest
+    return Object.defineProperties(known, Object.fromEntries(getters)) as Service
   }
 )

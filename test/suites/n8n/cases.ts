@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import { XMLParser, XMLValidator } from "fast-xml-parser"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import type * as Services from "../../../src/app/Services.ts"
@@ -13,7 +12,7 @@ import { type Obj, obj, without } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import { folderWith } from "../../support/folders.ts"
 import { node } from "../../support/workflows.ts"
-import { chain, code, connected, copiesLeft, made, manual, set, wait } from "./builders.ts"
+import { chain, code, connected, copiesLeft, happened, made, manual, set, wait } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
@@ -85,134 +84,81 @@ const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.flatMap(comm
 const original = (id: string) =>
   Effect.map(scenarios.fetchJson(`workflows/${id}`), (body) => without(obj(body) ?? {}, (_, key) => key === "shared"))
 
-const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "", trimValues: false })
-
 /** Adds the tests to a suite. */
 export const cases = (it: It) => {
   it.effect(
-    "test: twelve cases of a folder, reported for people and for CI, and rewritten",
+    "test: the cases of a folder pass or fail as n8n ran them, and leave nothing; what is expected is rewritten",
     () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
+        const hook = node("Hook", "webhook", 2, { path: "suite-cases-replayed", httpMethod: "POST" }, {
+          webhookId: "suite-cases"
+        })
+        const fetching = node("Fetch", "httpRequest", 4.2, { url: "http://127.0.0.1:9/fetch" }, {
+          onError: "continueRegularOutput"
+        })
         const replayed = yield* made(
           "replayed by a case",
-          [
-            node("Hook", "webhook", 2, { path: "suite-cases-replayed", httpMethod: "POST" }, {
-              webhookId: "suite-cases"
-            }),
-            node("Fetch", "httpRequest", 4.2, { url: "http://127.0.0.1:9/fetch" }, {
-              onError: "continueRegularOutput"
-            }),
-            set("Out", "{ failed: 'error' in $json }")
-          ],
+          [hook, fetching, set("Out", "{ failed: 'error' in $json }")],
           chain("Hook", "Fetch", "Out")
         )
-        const newest = yield* scenarios.newestExecution()
         yield* scenarios.publish(replayed)
-        yield* scenarios.callWebhook("suite-cases-replayed", { body: { name: "Ada" } })
-        const { executionId } = yield* scenarios.awaitExecution(replayed, newest)
+        const { executionId } = yield* happened(replayed, "suite-cases-replayed", { name: "Ada" })
         const before = yield* original(replayed)
 
-        const inOrders = (testData: unknown, expect: unknown, more: object = {}) =>
-          JSON.stringify(
-            { workflow: "../workflows/orders.json", testData, pins: { Ship: [{ shipped: true }] }, ...more, expect },
-            null,
-            2
-          )
-        const small = (total: unknown) => ({
-          nodes: { "Add VAT": { count: 1, items: [{ total }] }, Ship: { count: 0 } }
+        const inOrders = (testData: unknown, nodes: Obj, more: Obj = {}, expect: Obj = {}) => {
+          const pins = { Ship: [{ shipped: true }] }
+          const one = { workflow: "../orders.json", testData, pins, ...more, expect: { ...expect, nodes } }
+          return JSON.stringify(one, null, 2)
+        }
+        const small = (total: unknown) => ({ "Add VAT": { count: 1, items: [{ total }] }, Ship: { count: 0 } })
+        const none = { count: 0 }
+        const wrong = inOrders(lines(10), {
+          "Add VAT": { count: 2, items: [{ total: 13, apiKey: "other" }] },
+          Small: { items: [{ mail: "Dear customer,\nS1 is on its way.\nBye" }] }
         })
         const folder = yield* folderWith({
-          "workflows/orders.json": JSON.stringify(orders),
+          "orders.json": JSON.stringify(orders),
           "tests/01 small.test.json": inOrders(lines(10), small(12.5)),
-          "tests/02 large.test.json": inOrders(lines(100), {
-            nodes: { Ship: { items: [{ json: { shipped: true } }] }, Small: { count: 0 } }
-          }),
+          "tests/02 large.test.json": inOrders(lines(100), { Ship: { items: [{ shipped: true }] }, Small: none }),
           "tests/03 both.test.json": inOrders(lines(100, 10), {
-            nodes: {
-              "Add VAT": { count: 2, items: ["*", { sku: "S1", at: "/^\\d{4}-/", run: "*" }] },
-              Small: { count: 1 }
-            }
+            "Add VAT": { count: 2, items: ["*", { sku: "S1", at: "/^\\d{4}-/", run: "*" }] },
+            Small: { count: 1 }
           }),
-          "tests/04 part.test.json": inOrders(lines(1, 2), { nodes: { "Add VAT": { count: 2 } } }, {
+          "tests/04 part.test.json": inOrders(lines(1, 2), { "Add VAT": { count: 2 } }, {
             endNode: "Add VAT",
             pins: {}
           }),
           "tests/05 one node.test.json": inOrders([{ sku: "X" }, { json: { sku: "Y" } }], {
-            nodes: { Small: { items: [{ sku: "X" }, { sku: "Y" }] } }
+            Small: { items: [{ sku: "X" }, { sku: "Y" }] }
           }, { startNode: "Small", endNode: "Small", pins: {} }),
-          "tests/06 no price.test.json": inOrders(lines(undefined), {
-            status: "error",
-            nodes: { Small: { count: 0 } }
-          }),
+          "tests/06 no price.test.json": inOrders(lines(undefined), { Small: none }, {}, { status: "error" }),
           "tests/07 replay.test.json": JSON.stringify({
             workflow: replayed,
             replay: executionId,
             expect: { nodes: { Out: { items: [{ failed: true }] } } }
           }),
-          "tests/deep/08 wrong.test.json": inOrders(lines(10), {
-            nodes: {
-              "Add VAT": { count: 2, items: [{ total: 13, apiKey: "other" }] },
-              Small: { items: [{ mail: "Dear customer,\nS1 is on its way.\nBye" }] }
-            }
-          }, { workflow: "../../workflows/orders.json" }),
-          "tests/deep/09 fails.test.json": inOrders(lines(undefined), small("*"), {
-            workflow: "../../workflows/orders.json"
-          }),
-          "tests/10 key.test.json": "{ \"workflow\": \"../workflows/orders.json\", \"expects\": {} }",
-          "tests/11 node.test.json": inOrders(lines(1), { nodes: { "Add Vat": { count: 1 } } }),
-          "tests/12 file.test.json": "{ \"workflow\": \"../workflows/order.json\" }",
-          "tests/node_modules/x.test.json": "{}"
+          "tests/08 wrong.test.json": wrong,
+          "tests/09 fails.test.json": inOrders(lines(undefined), small("*"))
         })
-
-        const first = yield* run(folder, "tests", "--junit", "out/junit.xml")
+        const first = yield* run(folder, "tests")
         assert.strictEqual(first.code, 1, first.stderr)
         const marks = first.stdout.split("\n").flatMap((line) =>
-          /^([✓✗]) tests\/(?:deep\/)?(\d\d)/.exec(line)?.slice(1).join("") ?? []
+          /^([✓✗]) tests\/(\d\d)/.exec(line)?.slice(1).join("") ?? []
         )
-        assert.deepStrictEqual(
-          marks,
-          ["✓01", "✓02", "✓03", "✓04", "✓05", "✓06", "✓07", "✗10", "✗11", "✗12", "✗08", "✗09"],
-          first.stdout
-        )
-        assert.match(first.stdout, /\n12 cases: 7 passed, 2 failed, 3 could not run \(\d+\.\d s\)\n$/)
-        assert.include(
-          first.stdout,
-          "expect.nodes[\"Add VAT\"].items[0].total\n  │   expected  13\n  │   actual    12.5"
-        )
-        assert.include(first.stdout, "  │   -S1 is on its way.\n  │   +S0 is on its way.")
-        // Some releases take what stands before a colon for the kind of error.
-        assert.match(first.stdout, /'Add VAT' failed: (?:no price: S0|S0 \[line 1\]\n.*no price)/)
-        assert.include(first.stdout, "Did you mean 'expect'?")
-        assert.include(first.stdout, "Did you mean 'Add VAT'?")
-        assert.include(first.stdout, "Did you mean 'orders.json'?")
+        assert.strictEqual(marks.join(" "), "✓01 ✓02 ✓03 ✓04 ✓05 ✓06 ✓07 ✗08 ✗09", first.stdout)
         assert.notInclude(first.stdout, "canary")
-
-        const xml = yield* fs.readFileString(`${folder}/out/junit.xml`)
-        assert.isTrue(XMLValidator.validate(xml))
-        assert.notInclude(xml, "canary")
-        const { testcase, ...suite } = parser.parse(xml).testsuites.testsuite
-        assert.deepInclude(suite, { tests: "12", failures: "2", errors: "3" })
-        assert.lengthOf(testcase, 12)
-        for (const { time } of testcase) assert.isAtLeast(Number(time), 0)
         assert.deepStrictEqual(yield* copiesLeft, [])
         assert.deepStrictEqual(yield* original(replayed), before)
 
-        const wrong = `${folder}/tests/deep/08 wrong.test.json`
-        const text = yield* fs.readFileString(wrong)
-        const written = yield* run(folder, "tests/deep", "tests/01 small.test.json", "--update")
+        const written = yield* run(folder, "tests/08 wrong.test.json", "--update")
         assert.strictEqual(written.code, 0, written.stdout)
-        assert.match(written.stdout, /3 cases: 1 passed, 2 updated/)
+        const right = [["\"count\": 2", "\"count\": 1"], ["13", "12.5"], ["\"other\"", "\"*\""], ["S1 is", "S0 is"]]
         assert.strictEqual(
-          yield* fs.readFileString(wrong),
-          text.replace("\"count\": 2", "\"count\": 1").replace("13", "12.5").replace("\"other\"", "\"*\"").replace(
-            "S1 is",
-            "S0 is"
-          )
+          yield* fs.readFileString(`${folder}/tests/08 wrong.test.json`),
+          right.reduce((text, [from = "", to = ""]) => text.replace(from, to), wrong)
         )
-        const again = yield* run(folder, "tests/deep", "--json")
-        assert.strictEqual(again.code, 0, again.stdout)
-        assert.deepInclude(JSON.parse(again.stdout), { passed: 2, failed: 0 })
+        assert.strictEqual((yield* run(folder, "tests/08 wrong.test.json")).code, 0)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     300_000
   )

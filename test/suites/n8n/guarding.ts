@@ -13,7 +13,6 @@ import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { node } from "../../support/workflows.ts"
 import * as secrecy from "../../tools/tables/secrecy.ts"
-import { auditing } from "../process/app/commands/auditing.ts"
 import { chain, code, connected, made, manual, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 
@@ -61,7 +60,7 @@ export const guarding = (it: It, v2: boolean) => {
       }))
     }))
 
-  it.effect("audit: finds what is risky, names places and no value", () =>
+  it.effect("audit: finds what is risky on n8n, and shows no value", () =>
     Effect.gen(function*() {
       const id = yield* made("Risky", [
         node("Hook", "webhook", 2, { path: `risky-${crypto.randomUUID()}` }),
@@ -71,12 +70,10 @@ export const guarding = (it: It, v2: boolean) => {
           headerParameters: { parameters: [{ name: "Authorization", value: `Bearer ${secret}` }] }
         })
       ], chain("Hook", "Call"))
-      const { findings } = yield* tools.audit.call({ workflowId: id })
-      assert.includeMembers(findings.map(({ check }) => check), ["literal-secret", "open-webhook", "no-error-workflow"])
-      const whole = yield* tools.audit.call({})
-      const secrets = whole.findings.find(({ check }) => check === "literal-secret")
-      assert.include(secrets?.places.find((place) => place.id === id)?.at?.[0], "'Call': parameters.headerParameters")
-      assert.notInclude(JSON.stringify([findings, whole]), secret)
+      const { findings } = yield* tools.audit.call({})
+      const checks = findings.flatMap(({ check, places }) => places.some((place) => place.id === id) ? [check] : [])
+      assert.includeMembers(checks, ["literal-secret", "open-webhook", "no-error-workflow"])
+      assert.notInclude(JSON.stringify(findings), secret)
     }))
 
   // Keys of n8n 1.x have no scopes of their own.
@@ -89,13 +86,6 @@ export const guarding = (it: It, v2: boolean) => {
           Effect.provide(Layer.fresh(N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))))
         )
         assert.deepInclude(whole, { ok: false, incomplete: true })
-        assert.include(whole.note, "securityAudit:generate")
-        const { code, stdout } = yield* auditing(["--only", "unused-credential", "--json"], {
-          N8N_URL: url.href,
-          N8N_API_KEY: Redacted.value(apiKey)
-        })
-        assert.strictEqual(code, 1)
-        assert.deepInclude(JSON.parse(stdout), { ok: false, incomplete: true, findings: [] })
       }))
   }
 
@@ -105,14 +95,14 @@ export const guarding = (it: It, v2: boolean) => {
         tools.credentialCreate.call({ type, name: `Suite ${type}`, values: { ...values } })
       const created = yield* create("httpHeaderAuth", { name: "X-Api-Key", value: { env: "SUITE_SECRET" } })
       assert.notInclude(JSON.stringify(created), secret)
-      const destination = yield* Effect.flip(
-        create("postgres", { host: "127.0.0.1", user: "u", password: { env: "SUITE_SECRET" } })
-      )
-      assert.include(destination.message, "host decide where the secret goes")
-      const app = yield* Effect.flip(
-        create("bubbleApi", { appName: "127.0.0.1:1/x?", apiToken: { env: "SUITE_SECRET" } })
-      )
-      assert.include(app.message, "appName decide where the secret goes")
+      for (
+        const [type, values] of [
+          ["postgres", { host: "127.0.0.1", user: "u", password: { env: "SUITE_SECRET" } }],
+          ["bubbleApi", { appName: "127.0.0.1:1/x?", apiToken: { env: "SUITE_SECRET" } }]
+        ] as const
+      ) {
+        assert.include((yield* Effect.flip(create(type, values))).message, "decide where the secret goes")
+      }
       if (v2) {
         const postgres = yield* create("postgres", { host: "127.0.0.1", port: 9, user: "u", database: "d" })
         const tested = yield* tools.credentialTest.call({ id: postgres.id })
@@ -148,12 +138,6 @@ export const guarding = (it: It, v2: boolean) => {
       assert.deepStrictEqual(yield* skus("qty < 5"), numbers((qty) => qty < 5))
       assert.deepStrictEqual(yield* skus("sku.startsWith('A 1-')"), numbers((qty) => qty % 2 === 0))
       assert.deepStrictEqual(yield* skus("sku.toLowerCase().includes('b')"), numbers((qty) => qty % 2 === 1))
-      assert.deepStrictEqual(yield* skus("qty !== 3 && !done"), numbers((qty) => qty !== 3))
-      assert.deepStrictEqual(yield* skus("['A 1-0', 'A 1-2'].includes(sku)"), [0, 2])
-      const today = new Date().toISOString().slice(0, 10)
-      assert.lengthOf(yield* skus(`createdAt >= '${today}'`), 30)
-      assert.lengthOf(yield* skus(`createdAt < '${today}'`), 0)
-
       const n8n = yield* N8nClient.N8nClient
       const all = Effect.map(Stream.runCollect(n8n.streamRows(created.table.id)), (all) =>
         all.map(({ done, qty, sku }) => ({ done, qty, sku })).toSorted((a, b) => Number(a.qty) - Number(b.qty)))
@@ -172,13 +156,6 @@ export const guarding = (it: It, v2: boolean) => {
         assert.deepStrictEqual(yield* all, before, loss.op)
       }
       const { version = "" } = yield* write({ op: "drop", confirm: true })
-      const { versions } = yield* tools.workflowHistory.call({ id: table, limit: 1 })
-      assert.deepStrictEqual(
-        versions.map((each) =>
-          each.version
-        ),
-        [version]
-      )
       const back = yield* tools.tableWrite.call({ table, op: "restore", version })
       assert.strictEqual(back.count, 30)
     }))
@@ -192,8 +169,6 @@ export const guarding = (it: It, v2: boolean) => {
         (secret) => secrecy.answers(secret, some)
       )
       assert.isAtLeast(some.length, 15)
-      for (const [index, args] of some.entries()) {
-        assert.strictEqual(second[index], first[index], JSON.stringify(args))
-      }
+      assert.deepStrictEqual(second, first)
     }))
 }

@@ -3,7 +3,6 @@ import { assert, type Vitest } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import type * as Services from "../../../src/app/Services.ts"
 import { Executions } from "../../../src/executions/Executions.ts"
 import * as Profile from "../../../src/executions/Profile.ts"
@@ -271,9 +270,7 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         assert.isAbove(Object.keys(once).length, 10)
         for (const every of [24 * hour, hour]) assert.deepStrictEqual(judge(every), once)
 
-        const start = yield* Clock.currentTimeMillis
         const read = yield* Health.read({ since: world.since, workflows: [...ids] })
-        const took = (yield* Clock.currentTimeMillis) - start
         const expected = week.expected(world, installed)
         assert.deepStrictEqual(week.compare(read, expected), [])
         assert.strictEqual(read.clock.zone, world.zone)
@@ -283,9 +280,6 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
           since: new Date(world.since).toISOString(),
           workflows: [...ids]
         })
-        const tokens = countTokens(JSON.stringify(answer))
-        yield* Effect.logInfo(`Health of ${read.runs} runs: ${took} ms, ${read.requests} requests, ${tokens} tokens`)
-        assert.isAtMost(tokens, 1_500)
         const { incidents = [] } = answer.data as {
           readonly incidents?: ReadonlyArray<{ readonly [key: string]: string }>
         }
@@ -293,8 +287,6 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
           !incidents.some((row) => row["workflowId"] === workflowId && row[kind] !== undefined)
         )
         assert.deepStrictEqual(untold, [])
-        const { empty = "" } = incidents.find((row) => row["empty"] !== undefined) ?? {}
-        assert.match(empty, v2 ? /; since version [0-9a-f]{8}, published at / : /; the workflow was last saved at /)
       }).pipe(Effect.scoped, scenarios.live),
     300_000
   )

@@ -94,44 +94,27 @@ const runningNode = Effect.fn("runningNode")(function*(recipe: Recipe) {
 
 const isAlive = (pid: number) => {
   try {
-    process.kill(pid, 0)
-    return true
+    return process.kill(pid, 0)
   } catch {
     return false
   }
 }
 
 /** Removes a folder if possible; a leftover has a unique name and does no harm. */
-const discard = Effect.fn("discard")(function*(folder: string) {
-  const fs = yield* FileSystem.FileSystem
-  yield* Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
-})
+const discard = (folder: string) =>
+  Effect.ignore(FileSystem.FileSystem.use((fs) => fs.remove(folder, { recursive: true, force: true })))
 
 /** Waits for another process that installs this version, and removes the leftovers of processes that have ended. */
 const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const others = (yield* fs.readDirectory(root)).flatMap((name) => {
+  for (const name of yield* fs.readDirectory(root)) {
     const [, of, pid] = /^(.+)\.installing-(\d+)$/.exec(name) ?? []
-    return of === version ? [{ folder: path.join(root, name), pid: Number(pid) }] : []
-  })
-  for (const { folder, pid } of others) {
-    const gone = fs.exists(folder).pipe(
-      Effect.repeat({ schedule: Schedule.spaced("1 second"), while: (there) => there })
-    )
-    yield* pid === process.pid || !isAlive(pid) ? discard(folder) : gone
+    if (of !== version) continue
+    const folder = path.join(root, name)
+    if (Number(pid) === process.pid || !isAlive(Number(pid))) yield* discard(folder)
+    else yield* fs.exists(folder).pipe(Effect.repeat({ schedule: Schedule.spaced("1 second"), while: Boolean }))
   }
-})
-
-const sqlite3Folder = Effect.fn("sqlite3Folder")(function*(folder: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const store = path.join(folder, "node_modules", ".pnpm")
-  const name = (yield* fs.readDirectory(store)).find((entry) => entry.startsWith("sqlite3@"))
-  if (name === undefined) {
-    return yield* new RealN8nError({ step: "compiling sqlite3", detail: `not found in ${store}` })
-  }
-  return path.join(store, name, "node_modules", "sqlite3")
 })
 
 const installInto = Effect.fn("installInto")(function*(folder: string, version: string, node: Node) {
@@ -153,8 +136,11 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
   )
   yield* processes.run("installing n8n", "npx", ["-y", "pnpm@12", "install", "--ignore-scripts"], { cwd: folder, env })
 
-  const sqlite3 = yield* sqlite3Folder(folder)
   const step = "compiling sqlite3"
+  const store = path.join(folder, "node_modules", ".pnpm")
+  const name = (yield* fs.readDirectory(store)).find((entry) => entry.startsWith("sqlite3@"))
+  if (name === undefined) return yield* new RealN8nError({ step, detail: `not found in ${store}` })
+  const sqlite3 = path.join(store, name, "node_modules", "sqlite3")
   yield* processes.run(step, "npm", ["run", "install", "--foreground-scripts"], { cwd: sqlite3, env }).pipe(
     // sqlite3's node-gyp is too old for Python 3.12.
     Effect.catchTag(

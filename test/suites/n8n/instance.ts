@@ -1,7 +1,6 @@
 /** What a real n8n holds as a whole: overview, uses, archive. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import type * as Services from "../../../src/app/Services.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -15,7 +14,7 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
 export const instance = (it: It, version: string) => {
   const v2 = !version.startsWith("1.")
 
-  it.effect("instance_overview: reports the version, the counts and what failed, within 800 tokens", () =>
+  it.effect("instance_overview: reports the version, the counts and what failed", () =>
     Effect.gen(function*() {
       const { workflowId } = yield* scenarios.run("fail")
       const data = yield* tools.instanceOverview.call({})
@@ -27,8 +26,6 @@ export const instance = (it: It, version: string) => {
       assert.isTrue(told.includes(workflowId) || told.includes("workflows failed"), told)
       assert.strictEqual(data.packages === undefined, !v2)
       if (v2) assert.isAbove(data.key?.scopes ?? 0, 50)
-      else assert.strictEqual(data.notes?.[0], "n8n 1 does not report the key's scopes and the installed packages.")
-      assert.isAtMost(countTokens(JSON.stringify(yield* tools.instanceOverview.run({}))), 800)
     }))
 
   it.effect("list_workflows with uses: finds a text of a parameter, and only the exact type", () =>

@@ -148,20 +148,16 @@ export const create = (body: { readonly name: string }) =>
   ok("POST", "workflows", body).pipe(Effect.flatMap(as(Id)), Effect.map(({ id }) => id))
 
 /** Publishes by the path that every release has; on 2.x the webhook is registered a moment later. */
-export const publish = Effect.fn("scenarios.publish")(function*(workflowId: string) {
-  yield* ok("POST", `workflows/${workflowId}/activate`)
-})
+export const publish = (workflowId: string) => Effect.asVoid(ok("POST", `workflows/${workflowId}/activate`))
 
 /** Unpublishes by the path that every release has. */
-export const unpublish = Effect.fn("scenarios.unpublish")(function*(workflowId: string) {
-  yield* ok("POST", `workflows/${workflowId}/deactivate`)
-})
+export const unpublish = (workflowId: string) => Effect.asVoid(ok("POST", `workflows/${workflowId}/deactivate`))
 
 /** Unpublishes and deletes, and waits until 2.x has removed the webhook. */
 export const remove = Effect.fn("scenarios.remove")(function*(workflowId: string) {
   yield* unpublish(workflowId)
   yield* ok("DELETE", `workflows/${workflowId}`).pipe(
-    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 }),
+    Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 200 }),
     live
   )
 })
@@ -190,23 +186,13 @@ export const callWebhook = Effect.fn("scenarios.callWebhook")(function*(
     HttpClientRequest.setHeaders(options.headers ?? {}),
     HttpClientRequest.bodyJsonUnsafe(options.body ?? { hello: "n8n" }),
     send,
-    Effect.repeat({ schedule: Schedule.spaced("150 millis"), times: 200, while: ({ status }) => status === 404 }),
+    Effect.repeat({ schedule: Schedule.spaced("50 millis"), times: 600, while: ({ status }) => status === 404 }),
     Effect.filterOrFail(
       ({ status }) => status !== 404,
       ({ text }) => new RealN8nError({ step: `calling webhook ${path}`, detail: text })
     ),
     live
   )
-})
-
-/** The highest listed execution id: later executions have higher ids. */
-export const newestExecution = Effect.fn("scenarios.newestExecution")(function*() {
-  // Running executions are listed only on request.
-  const pages = yield* Effect.forEach(
-    ["", "&status=running"],
-    (filter) => fetchJson(`executions?limit=1${filter}`).pipe(Effect.flatMap(as(Executions)))
-  )
-  return Math.max(0, ...pages.flatMap(({ data }) => data.map(({ id }) => Number(id))))
 })
 
 /** Waits until an execution has one of these statuses; by default any except new and running. */
@@ -221,10 +207,20 @@ export const awaitStatus = Effect.fn("scenarios.awaitStatus")(function*(
       ({ status }) => new RealN8nError({ step: `waiting for execution ${executionId}`, detail: `it is ${status}` })
     ),
     Effect.map(({ status }) => status),
-    Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 600 }),
+    Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 1_200 }),
     live
   )
 })
+
+/** Ids of listed executions; running ones are listed only on request. */
+const listed = (query: string) =>
+  Effect.forEach(
+    ["", "&status=running"],
+    (filter) => fetchJson(`executions?${query}${filter}`).pipe(Effect.flatMap(as(Executions)))
+  ).pipe(Effect.map((pages) => pages.flatMap(({ data }) => data.map(({ id }) => Number(id)))))
+
+/** The highest listed execution id: later executions have higher ids. */
+export const newestExecution = () => Effect.map(listed("limit=1"), (ids) => Math.max(0, ...ids))
 
 /**
  * Waits for the first execution of a workflow after that one, and until it has one of these statuses.
@@ -239,34 +235,23 @@ export const awaitExecution = Effect.fn("scenarios.awaitExecution")(function*(
   after: number,
   statuses?: ReadonlyArray<string>
 ) {
-  const next = Array.from({ length: 20 }, (_, index) => String(after + 1 + index))
-  const isIts = (id: string) =>
+  const isIts = (id: number) =>
     request("GET", `executions/${id}`).pipe(
       Effect.map(({ body }) => Schema.is(Execution)(body) && body.workflowId === workflowId)
     )
-  const listed = Effect.forEach(
-    ["", "&status=running"],
-    (filter) => fetchJson(`executions?workflowId=${workflowId}&limit=50${filter}`).pipe(Effect.flatMap(as(Executions)))
-  ).pipe(
-    Effect.map((pages) =>
-      pages.flatMap(({ data }) => data.map(({ id }) => Number(id))).filter((id) => id > after)
-        .toSorted((a, b) => a - b).map(String)
-    )
-  )
-  const executionId = yield* Effect.flatMap(
-    listed,
-    ([first]) => first === undefined ? Effect.findFirst(next, isIts) : Effect.succeed(Option.some(first))
-  ).pipe(
-    Effect.flatMap((found) =>
-      Effect.fromOption(
-        found,
-        () => new RealN8nError({ step: `waiting for an execution of ${workflowId}`, detail: `none after ${after}` })
-      )
-    ),
-    Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 }),
+  const next = Array.from({ length: 20 }, (_, index) => after + 1 + index)
+  const step = `waiting for an execution of ${workflowId}`
+  const id = yield* listed(`workflowId=${workflowId}&limit=50`).pipe(
+    Effect.flatMap((ids) => {
+      const later = ids.filter((id) => id > after)
+      return later.length > 0 ? Effect.succeedSome(Math.min(...later)) : Effect.findFirst(next, isIts)
+    }),
+    Effect.flatMap(Effect.fromOption),
+    Effect.mapError(() => new RealN8nError({ step, detail: `none after ${after}` })),
+    Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 600 }),
     live
   )
-  return { executionId, status: yield* awaitStatus(executionId, statuses) }
+  return { executionId: String(id), status: yield* awaitStatus(String(id), statuses) }
 })
 
 /** An OpenAI credential for that base URL. */
