@@ -33,8 +33,6 @@ export interface Service {
   readonly url: URL
   /** An API key with all scopes of the owner. */
   readonly apiKey: Redacted.Redacted<string>
-  readonly ownerEmail: string
-  readonly ownerPassword: Redacted.Redacted<string>
   /** The owner's session on the editor's internal API: paths start after `/rest`, any 4xx fails. */
   readonly asOwner: HttpClient.HttpClient
   /** Creates an API key with only these scopes. */
@@ -53,8 +51,6 @@ export interface Service {
   readonly host: string
   /** Uses n8n's SQLite database, while n8n runs. */
   readonly database: <A>(use: (database: DatabaseSync) => A) => Effect.Effect<A, RealN8nError>
-  /** The last lines of n8n's output. */
-  readonly log: Effect.Effect<string>
 }
 
 /** A running n8n with an owner and an API key. */
@@ -311,11 +307,8 @@ const make = Effect.fn("RealN8n.make")(function*(version: string, env: Readonly<
     asOwner,
     crash,
     database,
-    ownerEmail: owner.email,
-    ownerPassword: Redacted.make(owner.password),
     openAiUrl,
-    host: "127.0.0.1",
-    log: Effect.sync(place.tail.text)
+    host: "127.0.0.1"
   })
 })
 
@@ -324,7 +317,6 @@ const missing = {
   createApiKey: "keys with fewer scopes need the owner's session",
   crash: "its process cannot be killed",
   database: "its database cannot be reached",
-  log: "its log cannot be read",
   asOwner: "the editor's API needs the owner's session",
   openAiUrl: "n8n may not reach the simulated OpenAI",
   host: "n8n may not reach a server of this test"
@@ -333,7 +325,7 @@ const missing = {
 /** An n8n by URL; a test that needs more than its public API is skipped. */
 const makeElsewhere = Effect.fn("RealN8n.makeElsewhere")(
   function*(version: string, named: NonNullable<typeof elsewhere.named>) {
-    const known = { version, ...yield* elsewhere.make(named), ownerEmail: "", ownerPassword: Redacted.make("") }
+    const known = { version, ...yield* elsewhere.make(named) }
     const getters = Object.entries(missing).map(([name, why]) => [name, { get: () => elsewhere.skip(why) }])
     // oxlint-disable-next-line no-unsafe-type-assertion -- `missing` has the rest
     return Object.defineProperties(known, Object.fromEntries(getters)) as Service

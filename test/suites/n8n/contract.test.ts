@@ -61,7 +61,9 @@ for (const version of startsOwn("the contract", ["2", "1"] as const)) {
       ({ apiKey, url }) => N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
     )
   )
-  const real = Layer.merge(client, FetchHttpClient.layer).pipe(Layer.provideMerge(RealN8n.layer(release)))
+  // It withholds execution data over 100 kB; the default limit is 100 MB.
+  const env = { EXECUTIONS_DATA_MAX_DISPLAY_SIZE: "100000" }
+  const real = Layer.merge(client, FetchHttpClient.layer).pipe(Layer.provideMerge(RealN8n.layer(release, { env })))
 
   layer(real, { timeout: "15 minutes", excludeTestServices: true })(`n8n ${release}`, (it) => {
     const instance = Effect.map(RealN8n, ({ apiKey, url }) => ({ version, url, apiKey: Redacted.value(apiKey) }))
@@ -138,6 +140,16 @@ for (const version of startsOwn("the contract", ["2", "1"] as const)) {
         const fake = contract.reads({ version, url: new URL("http://n8n.test/"), apiKey: "k" }, seeded.id)
         assert.deepStrictEqual(yield* Effect.provideService(fake, HttpClient.HttpClient, client), real)
         yield* n8n.deleteWorkflow(id)
+      }))
+
+    it.effect("returns execution data that it withholds at first", () =>
+      Effect.gen(function*() {
+        const { executionId: id } = yield* scenarios.run("big12")
+        const { dataTooLargeToDisplay } = obj(yield* scenarios.fetchJson(`executions/${id}?includeData=true`)) ?? {}
+        // n8n 1 has no such limit.
+        assert.strictEqual(dataTooLargeToDisplay, version === "2" ? true : undefined)
+        const { statistics } = yield* tools.getExecution.call({ id }).pipe(Effect.provide(Services.layerMemory))
+        assert.deepInclude(statistics, { executedNodes: 12, totalItemsProcessed: 1_101 })
       }))
   })
 }

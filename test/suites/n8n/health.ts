@@ -1,6 +1,5 @@
 /** A week with planted incidents in the database of a real n8n, as its API returns it. */
 import { assert, type Vitest } from "@effect/vitest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Services from "../../../src/app/Services.ts"
@@ -10,13 +9,8 @@ import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Traffic from "../../../src/n8n/Traffic.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Changes from "../../../src/watch/Changes.ts"
-import { failures } from "../../../src/watch/detect/index.ts"
 import * as Health from "../../../src/watch/Health.ts"
-import * as History from "../../../src/watch/History.ts"
 import * as InstanceClock from "../../../src/watch/InstanceClock.ts"
-import * as observe from "../../../src/watch/observe.ts"
-import * as Pace from "../../../src/watch/Pace.ts"
-import * as reading from "../../../src/watch/reading.ts"
 import * as week from "../../watch/week.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
@@ -119,52 +113,6 @@ export const seed = Effect.fnUntraced(function*(world: week.Week) {
   })
 })
 
-const hour = 3_600_000
-
-/** Last states of the episodes of a week's stored runs, judged as often as a watch that looks after each of these spans. */
-const judged = Effect.fnUntraced(function*(ids: ReadonlySet<string>, zone: string, isV1: boolean) {
-  const now = yield* Clock.currentTimeMillis
-  const until = now + 60_000
-  const all = yield* observe.executions(undefined, { until, span: 18 * 24 * hour, workflowIds: [...ids] })
-  const { workflows } = yield* observe.workflows(undefined, { every: 1, isNeeded: true, left: 100 })
-  const entries = Object.fromEntries(
-    Object.entries(workflows).filter(([id]) => ids.has(id)).map(([id, entry]) => [id, {
-      ...entry,
-      liveSince: entry.savedAt ?? 0
-    }])
-  )
-  const origins = yield* reading.origins(all.ended.filter(failures.hasFailed), 4)
-  const counted = yield* Effect.forEach(
-    all.ended.filter((run) => /得意先|Lager/.test(entries[run.workflowId]?.name ?? "")),
-    (run) => Effect.map(reading.sample(run), ({ sample }) => [run.id, sample] as const),
-    { concurrency: 4 }
-  )
-  const samples = new Map(counted.flatMap(([id, sample]) => sample === undefined ? [] : [[id, sample] as const]))
-  return (every: number) => {
-    const last = new Map<string, unknown>()
-    let state: Parameters<typeof History.judge>[0] = entries
-    for (let from = -Infinity, to = all.next.seenFrom; from < now; from = to, to = Math.min(now, to + every)) {
-      const isWithin = (at: number) => at > from && at <= to
-      const { episodes, workflows } = History.judge(state, {
-        ...all,
-        started: all.started.filter(({ startedAt }) => isWithin(startedAt)),
-        ended: all.ended.filter(({ startedAt, stoppedAt = startedAt }) => isWithin(stoppedAt)),
-        running: all.ended.filter(({ startedAt, stoppedAt = startedAt }) => startedAt <= to && stoppedAt > to),
-        samples,
-        origins
-      }, { seenFrom: all.next.seenFrom, now: to, zone, isV1, silentOf: () => undefined })
-      // It is kept as JSON.
-      state = JSON.parse(JSON.stringify(workflows)) as typeof state
-      for (const { episode, workflowId } of episodes) {
-        const { count, from, isOver, kind, to } = episode
-        const cause = episode.kind === "failed" ? episode.cause : ""
-        last.set(`${workflowId} ${kind} ${cause} ${from}`, { count, isOver, to })
-      }
-    }
-    return Object.fromEntries([...last].toSorted(([a], [b]) => a < b ? -1 : 1))
-  }
-})
-
 /** Adds the test to a suite, before the others: their runs would be in its reports. */
 export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
   it.effect(
@@ -241,10 +189,6 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         assert.isDefined(traffic.clock)
         assert.isUndefined(Traffic.ahead(traffic))
         assert.strictEqual((yield* InstanceClock.zone(workflows, runs))?.zone, world.zone)
-        for (const [key, place] of [["node", { node: "Fetch" }], ["queue", { outside: true }]] as const) {
-          const own = ofKey(key).map(({ id }) => id)
-          assert.deepInclude(yield* Pace.of(own.slice(0, 3), own.slice(-3)), place)
-        }
         for (const key of ["broken", "flaky", "empty"]) {
           const { id = "", plan, versions } = installed.get(key) ?? {}
           const changes = yield* Changes.of(id)
@@ -264,11 +208,6 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
             )
           }
         }
-
-        const judge = yield* judged(ids, world.zone, !v2)
-        const once = judge(Infinity)
-        assert.isAbove(Object.keys(once).length, 10)
-        for (const every of [24 * hour, hour]) assert.deepStrictEqual(judge(every), once)
 
         const read = yield* Health.read({ since: world.since, workflows: [...ids] })
         const expected = week.expected(world, installed)

@@ -77,43 +77,6 @@ export const manyRuns = (it: It, { v2 }: { readonly v2: boolean }) => {
       const none = yield* tools.searchExecution.call({ workflowId: orders, where: "label === '倉庫 99'" })
       assert.deepStrictEqual([none.matched, none.runs?.matched], [0, 0])
     }))
-  it.effect("reaches every match of several runs and of one by the calls that the answers name", () =>
-    Effect.gen(function*() {
-      const path = crypto.randomUUID()
-      const orders = yield* made("Pages", [
-        webhook(path),
-        code(
-          "Rows",
-          "return $input.first().json.body.rows.map((n) => ({ json: { n, text: 'lorem '.repeat(40 * (n % 9)) } }))"
-        )
-      ], chain("Orders", "Rows"))
-      yield* scenarios.publish(orders)
-      const counts = [300, 14, 3]
-      const runs: Array<string> = []
-      for (const [run, count] of counts.entries()) {
-        const rows = Array.from({ length: count }, (_, n) => 1_000 * run + n)
-        runs.unshift((yield* happened(orders, path, { rows })).executionId)
-      }
-      const follow = Effect.fnUntraced(function*(args: object) {
-        const numbers: Array<number> = []
-        let pages = 0
-        for (let call: unknown = args; call !== undefined;) {
-          const { data }: Effect.Success<ReturnType<typeof tools.searchExecution.answer>> = yield* tools.searchExecution
-            .answer(call as never)
-          numbers.push(...data.matches.map(({ item }) => Number(obj(item?.json)?.["n"])))
-          call = data.next
-          assert.isBelow(++pages, 100)
-        }
-        return { numbers, pages }
-      })
-      const all = counts.flatMap((count, run) => Array.from({ length: count }, (_, n) => 1_000 * run + n))
-      const several = yield* follow({ workflowId: orders, where: "n >= 0", nodes: ["Rows"], limit: 50 })
-      assert.deepStrictEqual(several.numbers.toSorted((a, b) => a - b), all)
-      // More pages than the limit asks for: the budget ended some.
-      assert.isAbove(several.pages, Math.ceil(all.length / 50))
-      const one = yield* follow({ id: runs.at(-1) ?? "", where: "n >= 0", nodes: ["Rows"], limit: 50 })
-      assert.deepStrictEqual(one.numbers, all.slice(0, 300))
-    }))
 
   it.effect("reaches the runs below a caller that n8n does not name, because an item failed", () =>
     Effect.gen(function*() {

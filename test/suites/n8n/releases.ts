@@ -54,7 +54,9 @@ export const table = [
   ...runs.map(({ date, failed, note = "", passed, version }) =>
     `| ${version} | ${date}: ${passed} passed, ${failed} failed | ${note} |`
   ),
-  `| ${inCi["1"]} | at every change | no drafts, versions or list of credentials in its API |`
+  `| ${
+    inCi["1"]
+  } | at every change what differs, each night all | no drafts, versions or list of credentials in its API |`
 ].join("\n")
 
 /** The releases to test now: that of `N8N_SUITE_URL`, those of `N8N_MCP_VERSIONS`, with commas between, or CI's. */
