@@ -33,45 +33,23 @@ const ended = (child: ChildProcess) =>
   })
 
 /** Starts one of the processes; its log has the calls that it answered. */
-const server = (folder: string, port = 0) =>
-  listening(["--files-root", folder], { XDG_STATE_HOME: `${folder}/.state` }, port)
-
-const listening = Effect.fnUntraced(function*(
-  args: ReadonlyArray<string>,
-  env: Readonly<Record<string, string>>,
-  port: number
-) {
+const server = Effect.fnUntraced(function*(folder: string, port = 0) {
   const { apiKey, url } = yield* RealN8n
   const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
+  const options = `--transport http --port ${port} --toolsets all --credential-env SUITE_SECRET`.split(" ")
+  const env = {
+    PATH: process.env["PATH"],
+    XDG_STATE_HOME: `${folder}/.state`,
+    N8N_URL: url.href,
+    N8N_API_KEY: Redacted.value(apiKey),
+    N8N_MCP_AUTH_TOKEN: token,
+    SUITE_SECRET: "a-secret-of-the-suite"
+  }
   let log = ""
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const started = spawn(
-        process.execPath,
-        [
-          main,
-          "--transport",
-          "http",
-          "--port",
-          String(port),
-          ...args,
-          "--toolsets",
-          "all",
-          "--credential-env",
-          "SUITE_SECRET"
-        ],
-        {
-          stdio: ["ignore", "ignore", "pipe"],
-          env: {
-            PATH: process.env["PATH"],
-            N8N_URL: url.href,
-            N8N_API_KEY: Redacted.value(apiKey),
-            N8N_MCP_AUTH_TOKEN: token,
-            SUITE_SECRET: "a-secret-of-the-suite",
-            ...env
-          }
-        }
-      )
+      const args = [main, ...options, "--files-root", folder]
+      const started = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"], env })
       started.stderr.setEncoding("utf8").on("data", (chunk: string) => (log += chunk))
       return started
     }),
@@ -79,7 +57,7 @@ const listening = Effect.fnUntraced(function*(
   )
   const heard = yield* Effect.sync(() => /address=http:\/\/127\.0\.0\.1:(\d+)/.exec(log)?.[1]).pipe(
     Effect.filterOrFail(
-      (found) => found !== undefined,
+      (port) => port !== undefined,
       () => new RealN8nError({ step: "starting the server", detail: log })
     ),
     Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 200 }),

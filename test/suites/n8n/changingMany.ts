@@ -21,8 +21,8 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Service
 
 const posting = (url: string) => node("注文を送る", "httpRequest", 4.2, { method: "POST", url, options: {} })
 
-/** Workflows whose webhook calls `<server>/old/<number>`; the first three are published. */
-const several = Effect.fnUntraced(function*(count: number, more: Obj = {}) {
+/** Workflows whose webhook calls `<server>/old/<number>`; the first ones are published. */
+const several = Effect.fnUntraced(function*(count: number, more: Obj = {}, published = 3) {
   const recorder = yield* Recorder.make
   const tag = crypto.randomUUID().slice(0, 8)
   const all = yield* Effect.forEach(
@@ -37,7 +37,7 @@ const several = Effect.fnUntraced(function*(count: number, more: Obj = {}) {
           chain("Orders", "注文を送る"),
           more
         )
-        if (index < 3) yield* scenarios.publish(id)
+        if (index < published) yield* scenarios.publish(id)
         return { id, path }
       })
   )
@@ -316,19 +316,7 @@ export const changingMany = (it: It, v2: boolean) => {
         const { apiKey, url } = yield* RealN8n
         if (url.protocol !== "http:") return elsewhere.skip("a proxy in front of it would need its certificate")
         const count = 12
-        const tag = crypto.randomUUID().slice(0, 8)
-        const ids = yield* Effect.forEach(
-          Array.from({ length: count }, (_, index) => index),
-          (index) =>
-            Effect.tap(
-              made(
-                `Proxy ${tag} ${index}`,
-                [webhook(`proxy-${tag}-${index}`), posting(`http://127.0.0.1:1/old/${index}`)],
-                chain("Orders", "注文を送る")
-              ),
-              scenarios.publish
-            )
-        )
+        const { ids, tag } = yield* several(count, {}, count)
         let asked = 0
         const address = yield* balance([Number(url.port)], {
           host: url.hostname,
@@ -354,7 +342,7 @@ export const changingMany = (it: It, v2: boolean) => {
         assert.deepInclude(undone, { restored: count })
         assert.deepStrictEqual(new Set((yield* Effect.forEach(ids, stateOf)).map(({ runs }) => runs)), new Set(["old"]))
         assert.strictEqual(asked, v2 ? 1 : 0)
-      }),
+      }).pipe(Effect.scoped),
     { timeout: 120_000 }
   )
 }

@@ -63,50 +63,33 @@ export const seed = Effect.fnUntraced(function*(world: week.Week) {
     const firstId = Number(last?.["seq"] ?? 0) + 1
     const [head, data] = [inserting("execution_entity"), inserting("execution_data")]
     sqlite.exec("BEGIN IMMEDIATE")
+    const date = (table: string, column: string, at: number, where: string, id: string) =>
+      sqlite.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${where} = ?`).run(sqlTime(at), id)
+    const [history, publications] = ["workflow_history", "workflow_publish_history"]
     for (const { id, plan, versions } of installed.values()) {
-      const times = { 1: world.publishedAt, 2: plan.changedAt ?? world.publishedAt }
-      sqlite.prepare("UPDATE workflow_entity SET createdAt = ?, updatedAt = ? WHERE id = ?")
-        .run(sqlTime(times[1]), sqlTime(times[2]), id)
+      const { changedAt = world.publishedAt } = plan
+      date("workflow_entity", "createdAt", world.publishedAt, "id", id)
+      date("workflow_entity", "updatedAt", changedAt, "id", id)
       // n8n 1 also dates the version that runs by its history.
-      sqlite.prepare("UPDATE workflow_history SET createdAt = ?, updatedAt = ? WHERE workflowId = ?")
-        .run(sqlTime(times[2]), sqlTime(times[2]), id)
-      for (const version of [1, 2] as const) {
-        const versionId = versions[version]
+      for (const column of ["createdAt", "updatedAt"]) date(history, column, changedAt, "workflowId", id)
+      for (const [versionId, at] of [[versions[1], world.publishedAt], [versions[2], changedAt]] as const) {
         if (versionId === undefined) continue
-        const at = sqlTime(times[version])
-        sqlite.prepare("UPDATE workflow_history SET createdAt = ?, updatedAt = ? WHERE versionId = ?")
-          .run(at, at, versionId)
-        sqlite.prepare("UPDATE workflow_publish_history SET createdAt = ? WHERE versionId = ? AND event = 'activated'")
-          .run(at, versionId)
-        sqlite.prepare(
-          "UPDATE workflow_publish_history SET createdAt = ? WHERE versionId = ? AND event = 'deactivated'"
-        )
-          .run(sqlTime(times[2]), versionId)
+        for (const column of ["createdAt", "updatedAt"]) date(history, column, at, "versionId", versionId)
+        date(publications, "createdAt", at, "event = 'activated' AND versionId", versionId)
+        date(publications, "createdAt", changedAt, "event = 'deactivated' AND versionId", versionId)
       }
     }
     const executions = week.executions(world, installed, firstId)
     for (const execution of executions) {
       const { id = "", mode, startedAt, status, stoppedAt, workflowId, workflowVersionId = null } = execution
       const text = flat(execution["data"])
-      const version = workflowVersionId as string | null
-      head({
-        id: Number(id),
-        workflowId,
-        finished: status === "success" ? 1 : 0,
-        mode: String(mode),
-        status,
-        startedAt: sqlTime(startedAt),
-        stoppedAt: sqlTime(stoppedAt),
-        createdAt: sqlTime(startedAt),
-        jsonSizeBytes: text.length,
-        workflowVersionId: version
-      })
-      data({
-        executionId: Number(id),
-        workflowData: JSON.stringify(execution["workflowData"]),
-        data: text,
-        workflowVersionId: version
-      })
+      const executionId = Number(id)
+      const version = { workflowVersionId: workflowVersionId as string | null }
+      const [started, stopped] = [sqlTime(startedAt), sqlTime(stoppedAt)]
+      const times = { createdAt: started, startedAt: started, stoppedAt: stopped, jsonSizeBytes: text.length }
+      const finished = status === "success" ? 1 : 0
+      head({ id: executionId, workflowId, finished, mode: String(mode), status, ...times, ...version })
+      data({ executionId, workflowData: JSON.stringify(execution["workflowData"]), data: text, ...version })
     }
     sqlite.exec("COMMIT")
     return { installed, executions, firstId }

@@ -133,33 +133,35 @@ const parts: Readonly<Record<Part, ReadonlyArray<Capability>>> = {
     ["newest", extracting],
     ["newest", (it, { v2 }) => v2 ? balanced(it) : undefined]
   ],
-  // After the others: the executions of its copies are gone, and the ids after the newest that is listed taken.
-  trying: [
-    ["everywhere", (it, { v2 }) => testing(it, v2)],
+  // Apart from the others: the executions of its copies are gone, and the ids after the newest that is listed taken.
+  running: [
     ["everywhere", replaying],
-    ["everywhere", sent],
     ["everywhere", fencing],
     ["everywhere", sendingNothing],
     ["everywhere", sendingByAddress],
     ["everywhere", (it, { v2 }) => retrying(it, v2)],
-    ["everywhere", testingLeftovers],
+    ["newest", (it, { v2 }) => testing(it, v2)],
+    ["newest", sent],
+    ["newest", testingLeftovers],
+    ["newest", (it, { v2 }) => v2 ? demonstrating(it) : undefined]
+  ],
+  proving: [
     ["newest", proving],
     ["newest", provingOthers],
     ["newest", provingCallers],
     ["newest", (it, { v2 }) => drilling(it, v2)],
-    ["newest", cases],
-    ["newest", (it, { v2 }) => v2 ? demonstrating(it) : undefined]
+    ["newest", cases]
   ]
 }
 
 /** The capabilities of one n8n. */
-type Part = "reading" | "writing" | "trying"
+type Part = "reading" | "writing" | "running" | "proving"
 
 /** Tests parts on each release of a major version that is asked for; on an n8n elsewhere, one file tests all of them. */
 export const suite = (major: Major, ...asked: ReadonlyArray<Part>) => {
   always("N8N_MCP_VERSIONS names whole versions", () => assert.deepStrictEqual(notTestable, []))
-  const isFirst = asked.includes("reading")
-  const wanted = elsewhere.named === undefined ? asked : isFirst ? (["reading", "writing", "trying"] as const) : []
+  const all = ["reading", "writing", "running", "proving"] as const
+  const wanted = elsewhere.named === undefined ? asked : asked.includes("reading") ? all : []
   for (const version of wanted.length === 0 ? [] : ofMajor(major)) {
     const release = { version, v2: major === "2", drafts: N8nClient.writesDrafts(version) }
     layer(everything(version), { timeout: "15 minutes", excludeTestServices: true })(`n8n ${version}`, (it) => {

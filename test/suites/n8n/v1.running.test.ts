@@ -1,3 +1,3 @@
 import { suite } from "./suite.ts"
 
-suite("2", "trying")
+suite("1", "running", "proving")

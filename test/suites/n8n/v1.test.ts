@@ -1,3 +1,0 @@
-import { suite } from "./suite.ts"
-
-suite("1", "reading", "writing", "trying")
