@@ -182,7 +182,7 @@ const launch = Effect.fn("launch")(function*(place: Place) {
     Effect.andThen(answers("api/v1/workflows", 401)),
     Effect.mapError((error) => failed(error.message)),
     Effect.raceFirst(died),
-    Effect.timeoutOrElse({ duration: "4 minutes", orElse: () => failed("not ready after 4 minutes") })
+    Effect.timeoutOrElse({ duration: "10 minutes", orElse: () => failed("not ready after 10 minutes") })
   )
 })
 

@@ -42,32 +42,6 @@ export const choosing = (it: It, version: string) => {
       assert.strictEqual((yield* tools.listWorkflows.call({ name: name.replace("_", "%") })).count, 0)
     }))
 
-  it.effect("a workflow is understood by its link and its name, in any case, for reading, listing and deleting", () =>
-    Effect.gen(function*() {
-      const name = `Ärger / ${crypto.randomUUID().slice(0, 8)}`
-      const [id, twin, other] = yield* Effect.all([
-        made(name, [manual], []),
-        made(`${name} twice`, [manual], []),
-        made(`${name} TWICE`, [manual], [])
-      ])
-      const { url } = (yield* N8nClient).instance
-      for (const text of [`${url}workflow/${id}?x=1`, `${url}workflow/${id}/executions/7`, name.toLowerCase()]) {
-        assert.strictEqual((yield* tools.getWorkflow.call({ id: text })).id, id, text)
-        const runs = yield* tools.listExecutions.call({ workflowId: text })
-        assert.deepStrictEqual([runs.count, runs.hint], [0, undefined], text)
-      }
-      const several = yield* Effect.flip(tools.getWorkflow.call({ id: `${name} Twice` }))
-      for (const each of [twin, other]) assert.include(several.message, each)
-      const { missing = [], workflows } = yield* tools.listWorkflows.call({
-        ids: [id],
-        names: [`${name} twice`, "nope"]
-      })
-      assert.sameMembers(workflows.map((row) => row.id), [id, twin, other])
-      assert.deepStrictEqual(missing, [{ id: "nope", why: "unknown" }])
-      assert.strictEqual((yield* tools.deleteWorkflow.call({ id: `${name} TWICE`, confirm: true })).id, other)
-      yield* remove([id, twin])
-    }))
-
   it.effect("list_workflows: shows drafts, error workflows, triggers and last runs as n8n has them", () =>
     Effect.gen(function*() {
       const tag = `受注 ${crypto.randomUUID().slice(0, 8)}`

@@ -94,11 +94,6 @@ const row = (...nodes: provable.Draft["nodes"]): provable.Draft => ({
   connections: joined(...chain(...nodes.map(({ name }) => name)).map(([from, to]) => [from, to] as const))
 })
 
-const withNode = ({ connections, nodes }: provable.Draft, name: string, parameters: Obj): provable.Draft => ({
-  connections,
-  nodes: nodes.map((each) => each.name === name ? { ...each, parameters: { ...each.parameters, ...parameters } } : each)
-})
-
 /** The draft with another version of its trigger. */
 const upgraded = ({ connections, nodes: [first, ...rest] }: provable.Draft, typeVersion = 2.1): provable.Draft => ({
   connections,
@@ -190,32 +185,6 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
       120_000
     )
   }
-
-  it.effect(
-    "proof: a webhook that answers with the last node answers differently, as n8n then does",
-    () =>
-      Effect.gen(function*() {
-        const answering: Recorded = {
-          name: "answers with the last node",
-          body: (n) => ({ n: n + 1 }),
-          draft: ({ path }) => row(hook(path, { responseMode: "lastNode" }), set("Answer", "{ n: $json.body.n }"))
-        }
-        const { draft, id, path } = yield* recorded(answering, "", 3)
-        assert.match((yield* prove(id)).verdict ?? "", /^3 same/)
-        const changed = withNode(draft, "Answer", { jsonOutput: "={{ { n: -$json.body.n } }}" })
-        yield* withFiles((proved) =>
-          Effect.map(
-            proved(id, changed),
-            ({ verdict }) => assert.match(verdict ?? "", /; 3 clients get another answer$/)
-          )
-        )
-        const answer = Effect.map(scenarios.callWebhook(path, { body: { n: 7 } }), ({ body }) => body)
-        assert.deepStrictEqual(yield* answer, { n: 7 })
-        yield* tools.updateWorkflow.call({ id, nodes: changed.nodes })
-        assert.deepStrictEqual(yield* answer, { n: -7 })
-      }),
-    120_000
-  )
 
   it.effect(
     "proof of a trigger's new version: both receive the requests on copies, and return the same",
@@ -310,10 +279,9 @@ export const proving = (it: It, { drafts }: { readonly drafts: boolean }) => {
             { ...yield* requested(body, [`webhook/${got}?no=3`, { method: "GET" }]), names: "body added" },
             {
               ...yield* requested(status, [`webhook/${coded}`, json({})]),
-              names: "answer.status",
-              then: [coded, 201, 200]
+              names: "answer.status"
             },
-            { ...yield* requested(refusal, [`webhook/${unused}`, json({})]), names: "failed", then: [unused, 200, 500] }
+            { ...yield* requested(refusal, [`webhook/${unused}`, json({})]), names: "failed" }
           ] as const
         }), (cases) =>
         withFiles((proved) =>

@@ -2,7 +2,6 @@
 import { assert, type Vitest } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -15,7 +14,6 @@ import * as tools from "../../../src/tools/index.ts"
 import { reasonOf } from "../../support/reason.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
-import * as session from "./session.ts"
 import * as workflows from "./workflows.ts"
 
 /** The number of requests that our client has sent. */
@@ -224,57 +222,4 @@ export const reading = (it: It, { v2 }: { readonly v2: boolean }) => {
       if (v2) assert.strictEqual(reasonOf(yield* as(yield* createApiKey(["workflow:read"]))), "Status 403")
       assert.strictEqual((yield* as(Redacted.make("nonsense"), new URL("elsewhere/", url)))._tag, "ApiError")
     }))
-}
-
-/** Adds the tests of questions about runs, which no release answers in its own way. */
-export const asking = (it: It) => {
-  it.effect("many failures in one call, and a run that is waited for", () =>
-    Effect.gen(function*() {
-      const box = yield* scenarios.run("fail", "triage: the box")
-      const last = yield* scenarios.trigger("fail", box)
-      const http = yield* scenarios.run("httpFail", "Triage: the request")
-      const triage = (groupBy: "workflow" | "failure", limit = 200) =>
-        tools.listExecutions.call({ groupBy, limit, workflowName: "TRIAGE:" })
-      const { complete, groups = [], scanned } = yield* triage("failure")
-      assert.deepStrictEqual([scanned, complete], [3, true])
-      assert.deepInclude(groups[0], {
-        workflowId: box.workflowId,
-        node: "Break",
-        count: 2,
-        executions: [last.executionId, box.executionId]
-      })
-      assert.deepInclude(groups[1], { workflowId: http.workflowId, node: "HTTP Request", count: 1 })
-      const { groups: byWorkflow } = yield* triage("workflow")
-      assert.deepInclude(byWorkflow?.[0], { workflowName: "triage: the box", total: 2, byStatus: { error: 2 } })
-      const newest = yield* triage("failure", 2)
-      assert.deepStrictEqual([newest.scanned, newest.complete], [2, false])
-      assert.isString(newest.nextCursor)
-
-      const running = yield* scenarios.run("running", "waited for")
-      const waiting = yield* Effect.forkChild(tools.getExecution.call({ id: running.executionId, wait: 40 }))
-      yield* scenarios.stop(running.executionId)
-      assert.strictEqual((yield* Fiber.join(waiting)).status, "canceled")
-    }))
-
-  it.effect("asked for its items: the one that broke it, where a record went, what changed", () =>
-    Effect.gen(function*() {
-      const { executionId: id } = yield* scenarios.run("orders")
-      const broke = yield* node(id, "Book", { where: "net < 0", fields: ["orderNo"] })
-      assert.deepStrictEqual<unknown>(broke.input.items, [{ index: 2_344, json: { orderNo: "SO-2345" } }])
-      const dropped = yield* tools.searchExecution.call({ id, where: "orderNo === 'SO-77'", limit: 10 })
-      assert.deepStrictEqual(dropped.nodes.map((each) => each.node), ["Orders", "Price"])
-      const changed = yield* tools.compareItems.call({ id, from: "Orders", to: "Ship", limit: 10 })
-      const onlyInFrom = { count: 1, first: ["SO-77"] }
-      assert.deepInclude<unknown>(changed, { altered: 1, added: 2_999, namedBy: "orderNo", onlyInFrom })
-    }))
-
-  it.effect("over stdio, from the list to the cause", () =>
-    Effect.gen(function*() {
-      const { executionId: id, workflowId } = yield* scenarios.run("fail", "nightly")
-      const { call } = yield* session.open("/nonexistent")
-      const { executions } = yield* call("list_executions", { status: "error", limit: 1 })
-      assert.deepInclude(arr(executions)[0], { id, workflowId, workflowName: "nightly" })
-      assert.include(JSON.stringify(yield* call("get_execution", { id })), "the box is empty")
-      assert.include(JSON.stringify(yield* call("get_execution_by_node", { id, nodeName: "Break" })), "\"i\":1")
-    }).pipe(Effect.scoped))
 }

@@ -29,7 +29,7 @@ import { provingCallers } from "./provingCallers.ts"
 import { provingOthers } from "./provingOthers.ts"
 import { publishing } from "./publishing.ts"
 import { publishingVersions } from "./publishingVersions.ts"
-import { asking, reading, Sent } from "./reading.ts"
+import { reading, Sent } from "./reading.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { referring } from "./referring.ts"
 import { isWhole, type Major, notTestable, ofMajor } from "./releases.ts"
@@ -95,7 +95,6 @@ const parts: Readonly<Record<Part, ReadonlyArray<Capability>>> = {
     ["everywhere", watching],
     ["everywhere", health],
     ["everywhere", reading],
-    ["newest", asking],
     ["newest", (it, { version }) => choosing(it, version)],
     ["newest", triage],
     ["newest", manyRuns],
