@@ -1,99 +1,62 @@
 /** The operation `upgrade`: its lines, accepted choices, and refusals. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Obj } from "../../../src/base/Json.ts"
 import * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
-import * as Upgrade from "../../../src/workflow/upgrade/Upgrade.ts"
-import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
-import { catalogue } from "../../support/catalogue.ts"
-import { node, workflow } from "../../support/workflows.ts"
+import { joined, node, workflow } from "../../support/workflows.ts"
+import { lookups } from "../upgrade/upgrades.ts"
 
-const upgrade = Effect.fnUntraced(function*(nodes: ReadonlyArray<Obj>, operation: Obj = {}, connections: Obj = {}) {
-  const whole = workflow("w", nodes, { connections })
-  const lookups = { ...(yield* NodeLookups.make(Upgrade.types(whole))), newId: () => "new" }
-  return WorkflowEdit.apply(whole, [{ op: "upgrade", ...operation } as WorkflowEdit.Operation], lookups)
-}, (effect) => Effect.provide(effect, catalogue))
+const attempt = (nodes: ReadonlyArray<Obj>, operation: Obj = {}, connections: Obj = {}) => {
+  const operations = [{ op: "upgrade", ...operation } as WorkflowEdit.Operation]
+  return WorkflowEdit.apply(workflow("w", nodes, { connections }), operations, { ...lookups, newId: () => "new" })
+}
+const upgrade = (...args: Parameters<typeof attempt>) => Result.getOrThrow(attempt(...args))
 
 const rows = node("花", "dataTable", 1, { operation: "get" })
+const other = node("b", "noOp")
 
 describe("an upgrade", () => {
-  it.effect("says what parameters become, without secrets", () =>
-    Effect.gen(function*() {
-      const { changes } = Result.getOrThrow(
-        yield* upgrade([
-          node("Old", "webhook", 1.1, { path: "x", responseCode: 201 }),
-          node("Send", "httpRequest", 4.2, {
-            url: "https://x.example",
-            options: {},
-            sendHeaders: true,
-            headerParameters: {
-              parameters: [{ name: "Authorization", value: "a" }, { name: "Authorization", value: "b" }]
-            }
-          })
-        ])
-      )
-      assert.strictEqual(
-        changes[0],
-        "upgraded 'Old' from n8n-nodes-base.webhook 1.1 to n8n-nodes-base.webhook 2.1 " +
-          "(responseCode: 201 → none, options: none → {\"responseCode\":{\"…customCode\":201}}})"
-      )
-      assert.notMatch(changes[1] ?? "", /"[ab]"/)
-    }))
+  it("says what parameters become, without secrets", () => {
+    const parameters = ["a", "b"].map((value) => ({ name: "Authorization", value }))
+    const headers = { sendHeaders: true, headerParameters: { parameters } }
+    const { changes } = upgrade([
+      node("Old", "webhook", 1.1, { path: "x", responseCode: 201 }),
+      node("Send", "httpRequest", 4.2, { url: "https://x.example", options: {}, ...headers })
+    ])
+    assert.strictEqual(
+      changes[0],
+      "upgraded 'Old' from n8n-nodes-base.webhook 1.1 to n8n-nodes-base.webhook 2.1 " +
+        "(responseCode: 201 → none, options: none → {\"responseCode\":{\"…customCode\":201}}})"
+    )
+    assert.notMatch(changes[1] ?? "", /"[ab]"/)
+  })
 
-  it.effect("carries out an accepted choice, and says what differs", () =>
-    Effect.gen(function*() {
-      const { left } = Result.getOrThrow(yield* upgrade([rows]))
-      assert.deepStrictEqual(left.map(({ choices, node }) => [node, choices]), [
-        ["花", [{ key: "asN8n", does: "Becomes dataTable 1.1." }]]
-      ])
-      const made = Result.getOrThrow(yield* upgrade([rows], { accept: { "id of 花": "asN8n" } }))
-      assert.deepStrictEqual(made.left, [])
-      assert.deepStrictEqual(made.changes, [
-        "upgraded '花' from n8n-nodes-base.dataTable 1 to n8n-nodes-base.dataTable 1.1, " +
-        "as accepted ('asN8n'): From version 1.1 on, the dates of rows are texts."
-      ])
-    }))
+  it("carries out an accepted choice, and says what differs", () => {
+    assert.deepStrictEqual(upgrade([rows]).left.map(({ choices, node }) => [node, choices]), [
+      ["花", [{ key: "asN8n", does: "Becomes dataTable 1.1." }]]
+    ])
+    const { changes, left } = upgrade([rows], { accept: { "id of 花": "asN8n" } })
+    assert.deepStrictEqual([changes, left], [[
+      "upgraded '花' from n8n-nodes-base.dataTable 1 to n8n-nodes-base.dataTable 1.1, " +
+      "as accepted ('asN8n'): From version 1.1 on, the dates of rows are texts."
+    ], []])
+  })
 
-  it.effect("refuses a key or a node that has no such choice", () =>
-    Effect.gen(function*() {
-      const refused = (nodes: ReadonlyArray<Obj>, accept: Obj, more: Obj = {}) =>
-        Effect.map(
-          upgrade(nodes, { accept, ...more }),
-          Result.match({
-            onFailure: ({ field, hint, message }) => [field, message, String(hint)],
-            onSuccess: () => []
-          })
-        )
-      assert.deepStrictEqual(yield* refused([rows], { 花: "2.1" }), [
-        "operations[0].accept.花",
-        "'花' has no choice '2.1'.",
-        "There are: asN8n."
-      ])
-      assert.deepStrictEqual(yield* refused([rows, node("b", "noOp")], { b: "asN8n" }), [
-        "operations[0].accept.b",
-        "'b' has no choice 'asN8n'.",
-        "Its upgrade has none: leave it out."
-      ])
-      assert.deepStrictEqual((yield* refused([rows], { c: "asN8n" })).slice(0, 2), [
-        "operations[0].accept",
-        "There is no node 'c'."
-      ])
-      assert.deepStrictEqual((yield* refused([rows, node("b", "noOp")], { 花: "asN8n" }, { node: "b" })).length, 3)
-    }))
+  it.each<[accept: Obj, more: Obj, field: string, message: string, hint: RegExp]>([
+    [{ 花: "2.1" }, {}, ".花", "'花' has no choice '2.1'.", /^There are: asN8n\.$/],
+    [{ b: "asN8n" }, {}, ".b", "'b' has no choice 'asN8n'.", /^Its upgrade has none: leave it out\.$/],
+    [{ c: "asN8n" }, {}, "", "There is no node 'c'.", /./],
+    [{ 花: "asN8n" }, { node: "b" }, ".花", "'花' has no choice 'asN8n'.", /./]
+  ])("refuses a key or a node that has no such choice: %j %j", (accept, more, field, message, hint) => {
+    const refused = Result.getOrThrow(Result.flip(attempt([rows, other], { accept, ...more })))
+    assert.deepStrictEqual([refused.field, refused.message], [`operations[0].accept${field}`, message])
+    assert.match(String(refused.hint), hint)
+  })
 
-  it.effect("names the nodes that it removes", () =>
-    Effect.gen(function*() {
-      const { changes } = Result.getOrThrow(
-        yield* upgrade(
-          [
-            node("Fixing", "@n8n/n8n-nodes-langchain.outputParserAutofixing"),
-            node("Schema", "@n8n/n8n-nodes-langchain.outputParserStructured", 1.2, { schemaType: "manual" })
-          ],
-          {},
-          { Schema: { ai_outputParser: [[{ node: "Fixing", type: "ai_outputParser", index: 0 }]] } }
-        )
-      )
-      assert.strictEqual(changes.at(-1), "removed 'Schema': its schema is in 'Fixing'")
-    }))
+  it("names the nodes that it removes", () => {
+    const schema = node("Schema", "@n8n/n8n-nodes-langchain.outputParserStructured", 1.2, { schemaType: "manual" })
+    const nodes = [node("Fixing", "@n8n/n8n-nodes-langchain.outputParserAutofixing"), schema]
+    const { changes } = upgrade(nodes, {}, joined(["Schema", "Fixing", "ai_outputParser"]))
+    assert.strictEqual(changes.at(-1), "removed 'Schema': its schema is in 'Fixing'")
+  })
 })

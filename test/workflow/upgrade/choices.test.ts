@@ -1,32 +1,26 @@
 /** Nodes that go on after errors, and the choices where a meaning cannot be carried over. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import { createRequire } from "node:module"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as Workflow from "../../../src/n8n/model/Workflow.ts"
 import { outdated } from "../../../src/workflow/Outdated.ts"
-import * as Schedules from "../../../src/workflow/Schedules.ts"
 import * as Upgrade from "../../../src/workflow/upgrade/Upgrade.ts"
-import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
-import { catalogue } from "../../support/catalogue.ts"
 import { node, workflow } from "../../support/workflows.ts"
+import { lookups, short, titled } from "./upgrades.ts"
 
 const { executeFilter } = createRequire(import.meta.url)("n8n-workflow") as {
   readonly executeFilter: (filter: unknown, options: Obj) => boolean
 }
 
-const make = Effect.fnUntraced(function*(nodes: ReadonlyArray<Obj>, connections: Obj = {}) {
-  const whole = workflow("w", nodes, { connections })
-  const lookups = yield* NodeLookups.make(Upgrade.types(whole))
+const make = (nodes: ReadonlyArray<Obj>) => {
+  const whole = workflow("w", nodes)
   return (accept: Upgrade.Accept = {}) => {
     const outcome = Upgrade.upgrade(whole, undefined, lookups, accept)
     const [made = {}] = Workflow.nodes(outcome.workflow)
     const [left] = outcome.left
-    return { ...outcome, made, why: left?.why, choices: left?.choices ?? [], lookups }
+    return { ...outcome, made, why: left?.why, choices: left?.choices ?? [] }
   }
-})
-
-const run = <A>(effect: Effect.Effect<A, unknown, never>) => effect
+}
 
 const data = "={{ $json.a }}"
 const all = <A>(...values: ReadonlyArray<A>) => values
@@ -47,23 +41,7 @@ const conditions: ReadonlyArray<readonly [string, string, unknown?, string?]> = 
   ["object", "notEmpty", ""]
 ]
 
-const values: ReadonlyArray<unknown> = [
-  undefined,
-  null,
-  "",
-  " ",
-  0,
-  5,
-  -1,
-  "5",
-  "a",
-  "null",
-  true,
-  [],
-  [1],
-  {},
-  "2024-01-15"
-]
+const values = [undefined, null, 0, 5, -1, true, [], [1], {}, "", " ", "5", "a", "null", "2024-01-15"]
 
 /** Result of a filter for an item, as n8n resolves and compares it; an error is `undefined`. */
 const passes = (filter: unknown, json: Obj): boolean | undefined => {
@@ -100,53 +78,35 @@ const filterOf = (typeValidation: string, [type, operation, rightValue, rightTyp
 })
 
 describe("nodes that go on after errors", () => {
-  for (const typeValidation of ["strict", "loose"]) {
-    it.effect(`compare as before: ${typeValidation}`, () =>
-      run(
-        Effect.gen(function*() {
-          let compared = 0
-          const different: Array<unknown> = []
-          for (const condition of conditions) {
-            const filter = filterOf(typeValidation, condition)
-            const parameters = {
-              conditions: filter,
-              options: {},
-              ...(typeValidation === "loose" ? { looseTypeValidation: true } : {})
-            }
-            for (const onError of ["continueRegularOutput", "stopWorkflow"]) {
-              const { made } = (yield* make([node("花", "if", 2.1, parameters, { onError })]))()
-              assert.strictEqual(made["typeVersion"], 2.3)
-              const after = Workflow.parametersOf(made)["conditions"]
-              for (const a of values) {
-                for (const [b, c] of [["", "x"], [0, "y"]]) {
-                  const json = { a, b, c }
-                  const [then, now] = [passes(filter, json), passes(after, json)]
-                  const isStopped = onError === "stopWorkflow" && then === undefined
-                  compared++
-                  if (!isStopped && (then ?? false) !== (now ?? false)) different.push([condition, json, then, now])
-                }
-              }
-            }
-          }
-          assert.deepStrictEqual(different, [])
-          assert.strictEqual(compared, 30 * 15 * 2 * 2)
-        }).pipe(Effect.provide(catalogue))
-      ))
-  }
+  it.each(["strict", "loose"])("compare as before: %s", (typeValidation) => {
+    const items = values.flatMap((a) => [{ a, b: "", c: "x" }, { a, b: 0, c: "y" }])
+    const different: Array<unknown> = []
+    for (const condition of conditions) {
+      const filter = filterOf(typeValidation, condition)
+      const loose = typeValidation === "loose" ? { looseTypeValidation: true } : {}
+      for (const onError of ["continueRegularOutput", "stopWorkflow"]) {
+        const { made } = make([node("花", "if", 2.1, { conditions: filter, options: {}, ...loose }, { onError })])()
+        assert.strictEqual(made["typeVersion"], 2.3)
+        for (const json of items) {
+          const [then, now] = [passes(filter, json), passes(Workflow.parametersOf(made)["conditions"], json)]
+          const isStopped = onError === "stopWorkflow" && then === undefined
+          if (!isStopped && (then ?? false) !== (now ?? false)) different.push([condition, json, then, now])
+        }
+      }
+    }
+    assert.deepStrictEqual(different, [])
+    assert.strictEqual(conditions.length * items.length, 30 * 30)
+  })
 
+  const starting = { operation: "startsWith", value2: "x" }
   const strict = filterOf("strict", ["number", "empty", ""])
   const fields = (field: Obj) => ({ fields: { values: [{ name: "k", ...field }] }, options: {} })
   /** Type, version, parameters; whether its failures differ. */
   const rows: ReadonlyArray<readonly [string, number, Obj, boolean]> = [
     ["switch", 3.2, { rules: { values: [{ conditions: strict }] }, options: {} }, true],
-    [
-      "switch",
-      2,
-      { dataType: "string", value1: data, rules: { rules: [{ operation: "startsWith", value2: "x" }] } },
-      true
-    ],
+    ["switch", 2, { dataType: "string", value1: data, rules: { rules: [starting] } }, true],
     ["switch", 2, { dataType: "string", value1: data, rules: { rules: [{ value2: "x" }] } }, false],
-    ["if", 1, { conditions: { string: [{ value1: data, operation: "startsWith", value2: "x" }] } }, true],
+    ["if", 1, { conditions: { string: [{ value1: data, ...starting }] } }, true],
     ["if", 1, { conditions: { string: [{ value1: data, operation: "regex", value2: "x" }] } }, false],
     ["filter", 1, { conditions: { dateTime: [{ value1: data, operation: "after", value2: "2024-01-01" }] } }, true],
     ["set", 3.1, fields({ stringValue: data }), true],
@@ -167,23 +127,18 @@ describe("nodes that go on after errors", () => {
     ["writeBinaryFile", 1, { fileName: "x" }, true]
   ]
 
-  for (const [type, version, parameters, differs] of rows) {
-    const name = `${type} ${version} ${JSON.stringify(parameters).slice(0, 90)}`
-    it.effect(`${differs ? "are left" : "are upgraded"} where failures ${differs ? "differ" : "are alike"}: ${name}`, () =>
-      Effect.gen(function*() {
-        const stopping = (yield* make([node("花", type, version, parameters)]))()
-        assert.deepStrictEqual(stopping.left, [])
-        for (const more of [{ onError: "continueRegularOutput" }, { continueOnFail: true }]) {
-          const going = yield* make([node("花", type, version, parameters, more)])
-          assert.deepStrictEqual(going().choices.map(({ key }) => key), differs ? ["asN8n"] : [])
-          if (!differs) continue
-          const accepted = going({ 花: "asN8n" })
-          assert.deepStrictEqual(accepted.left, [])
-          assert.deepStrictEqual(accepted.upgraded[0]?.differs, [String(going().why)])
-          assert.deepStrictEqual(accepted.made["parameters"], stopping.made["parameters"])
-        }
-      }).pipe(Effect.provide(catalogue)))
-  }
+  it.each(titled(rows))("are left where failures differ: $name", ({ row: [type, version, parameters, differs] }) => {
+    const stopping = make([node("花", type, version, parameters)])()
+    assert.deepStrictEqual(stopping.left, [])
+    for (const more of [{ onError: "continueRegularOutput" }, { continueOnFail: true }]) {
+      const going = make([node("花", type, version, parameters, more)])
+      assert.deepStrictEqual(going().choices.map(({ key }) => key), differs ? ["asN8n"] : [])
+      if (!differs) continue
+      const { left, made, upgraded } = going({ 花: "asN8n" })
+      assert.deepStrictEqual([left, upgraded[0]?.differs], [[], [String(going().why)]])
+      assert.deepStrictEqual(made["parameters"], stopping.made["parameters"])
+    }
+  })
 })
 
 describe("choices of what is left", () => {
@@ -233,105 +188,44 @@ describe("choices of what is left", () => {
     ["scheduleTrigger", 1.2, { rule: { interval: [{ field: "cronExpression", expression: "0 0 30 2 *" }] } }, {}]
   ]
 
-  for (const [type, version, parameters, ways] of rows) {
-    it.effect(`are carried out by their keys: ${type} ${version} ${JSON.stringify(parameters).slice(0, 60)}`, () =>
-      Effect.gen(function*() {
-        const upgrade = yield* make([node("花", type, version, parameters)])
-        const { choices } = upgrade()
-        assert.deepStrictEqual(choices.map(({ key }) => key).toSorted(), Object.keys(ways).toSorted())
-        for (const { does, key } of choices) {
-          const [becomes = "", expected] = ways[key] ?? []
-          assert.match(does, /^[A-Z].*\.$/)
-          const outcome = upgrade({ 花: key })
-          const { made } = outcome
-          const [last] = outcome.upgraded
-          assert.deepStrictEqual([last?.node, last?.choice], ["花", key])
-          assert.isNotEmpty(last?.differs)
-          assert.deepStrictEqual(outcome.unknown, [])
-          // A choice decides one step; the newest version may differ again.
-          if (outcome.left.length === 0) {
-            assert.include(`${String(made["type"])} ${String(made["typeVersion"])}`, becomes)
-          }
-          if (expected !== undefined) assert.deepStrictEqual(made["parameters"], expected)
-        }
-      }).pipe(Effect.provide(catalogue)))
-  }
-
-  it.effect("name the credentials of a new node, and the parameters that it lacks", () =>
-    Effect.gen(function*() {
-      const tweet = node("花", "twitter", 1, { text: "x" }, {
-        credentials: { twitterOAuth1Api: { id: "1", name: "T" } }
-      })
-      const record = node("b", "airtable", 1, { operation: "append", application: "app", table: "t" })
-      const { left } = (yield* make([tweet, record]))()
-      assert.match(left[0]?.why ?? "", /It takes other credentials: twitterOAuth2Api/)
-      assert.match(
-        left[1]?.decision ?? "",
-        /no parameter 'application', and no operation 'append', but .*create/
-      )
-    }).pipe(Effect.provide(catalogue)))
-
-  it.effect("are refused with the keys that there are", () =>
-    Effect.gen(function*() {
-      const upgrade = yield* make([node("花", "dataTable", 1, { operation: "get" }), node("b", "noOp", 1)])
-      assert.deepStrictEqual(upgrade({ 花: "keepBoth", b: "asN8n" }).unknown, [
-        { node: "花", key: "keepBoth", keys: ["asN8n"] },
-        { node: "b", key: "asN8n", keys: [] }
-      ])
-    }).pipe(Effect.provide(catalogue)))
-
-  it.effect("lead to nodes of which nothing is left", () =>
-    Effect.gen(function*() {
-      const upgrade = yield* make([node("花", "dataTable", 1, { operation: "get" })])
-      const outcome = upgrade({ 花: "asN8n" })
-      assert.deepStrictEqual(outdated(outcome.workflow, outcome.lookups), [])
-      assert.deepStrictEqual(outcome.upgraded.map(({ choice, differs }) => [choice, differs]), [
-        ["asN8n", ["From version 1.1 on, the dates of rows are texts."]]
-      ])
-    }).pipe(Effect.provide(catalogue)))
-})
-
-describe("schedules", () => {
-  it.effect("start as often as the Interval node, or are left", () =>
-    Effect.gen(function*() {
-      const sizes = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const
-      const names = ["seconds", "minutes", "hours"] as const
-      const nodes = names.flatMap((unit) =>
-        Array.from({ length: 130 }, (_, index) =>
-          node(`${index + 1} ${unit}`, "interval", 1, { interval: index + 1, unit }))
-      )
-      const { left, workflow: after } = (yield* make(nodes))()
-      const open = new Set(left.map(({ node }) =>
-        node
-      ))
-      const upgraded = Workflow.nodes(after).filter((each) => !open.has(Workflow.nameOf(each)))
-      for (const each of upgraded) {
-        const [count, unit] = Workflow.nameOf(each).split(" ")
-        const [rule = {}] = arr(obj(Workflow.parametersOf(each)["rule"])?.["interval"]).map((entry) => obj(entry) ?? {})
-        const field = String(rule["field"]) as keyof typeof sizes
-        assert.strictEqual(Number(rule[`${field}Interval`]) * sizes[field], Number(count) * sizes[unit as "hours"])
-        assert.deepStrictEqual(Schedules.never(each, false), [])
+  it.each(titled(rows))("are carried out by their keys: $name", ({ row: [type, version, parameters, ways] }) => {
+    const upgrade = make([node("花", type, version, parameters)])
+    const { choices } = upgrade()
+    assert.deepStrictEqual(choices.map(({ key }) => key).toSorted(), Object.keys(ways).toSorted())
+    for (const { does, key } of choices) {
+      const [becomes, expected] = ways[key] ?? []
+      assert.match(does, /^[A-Z].*\.$/)
+      const { left, made, unknown, upgraded } = upgrade({ 花: key })
+      const last = upgraded[0]
+      assert.deepStrictEqual([last?.node, last?.choice, unknown], ["花", key, []])
+      assert.isNotEmpty(last?.differs)
+      // A choice decides one step; the newest version may differ again.
+      if (left.length === 0) {
+        assert.strictEqual(`${short(String(made["type"]))} ${String(made["typeVersion"])}`, becomes)
       }
-      assert.include(open, "90 minutes")
-      assert.strictEqual(upgraded.length + open.size, nodes.length)
-      assert.isAbove(upgraded.length, 25)
-    }).pipe(Effect.provide(catalogue)))
-})
+      if (expected !== undefined) assert.deepStrictEqual(made["parameters"], expected)
+    }
+  })
 
-describe("nodes that an upgrade removes", () => {
-  it.effect("are named with the node that replaces them", () =>
-    Effect.gen(function*() {
-      const nodes = [
-        node("Fixing", "@n8n/n8n-nodes-langchain.outputParserAutofixing", 1),
-        node("Schema", "@n8n/n8n-nodes-langchain.outputParserStructured", 1.2, {
-          schemaType: "manual",
-          inputSchema: "{}"
-        })
-      ]
-      const { removed, workflow: after } = (yield* make(nodes, {
-        Schema: { ai_outputParser: [[{ node: "Fixing", type: "ai_outputParser", index: 0 }]] }
-      }))()
-      assert.deepStrictEqual(removed, [{ node: "Schema", into: "Fixing", why: "its schema" }])
-      assert.deepStrictEqual(Workflow.nodes(after).map(Workflow.nameOf), ["Fixing"])
-    }).pipe(Effect.provide(catalogue)))
+  it("name the credentials of a new node, and the parameters that it lacks", () => {
+    const credentials = { twitterOAuth1Api: { id: "1", name: "T" } }
+    const tweet = node("花", "twitter", 1, { text: "x" }, { credentials })
+    const record = node("b", "airtable", 1, { operation: "append", application: "app", table: "t" })
+    const { left } = make([tweet, record])()
+    assert.match(left[0]?.why ?? "", /It takes other credentials: twitterOAuth2Api/)
+    assert.match(left[1]?.decision ?? "", /no parameter 'application', and no operation 'append', but .*create/)
+  })
+
+  it("are refused with the keys that there are, and lead to nodes of which nothing is left", () => {
+    const upgrade = make([node("花", "dataTable", 1, { operation: "get" }), node("b", "noOp", 1)])
+    assert.deepStrictEqual(upgrade({ 花: "keepBoth", b: "asN8n" }).unknown, [
+      { node: "花", key: "keepBoth", keys: ["asN8n"] },
+      { node: "b", key: "asN8n", keys: [] }
+    ])
+    const { upgraded, workflow } = upgrade({ 花: "asN8n" })
+    assert.deepStrictEqual(outdated(workflow, lookups), [])
+    assert.deepStrictEqual(upgraded.map(({ choice, differs }) => [choice, differs]), [
+      ["asN8n", ["From version 1.1 on, the dates of rows are texts."]]
+    ])
+  })
 })

@@ -1,28 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Obj } from "../../../src/base/Json.ts"
-import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as services from "../../../src/workflow/upgrade/services.ts"
 import * as Upgrade from "../../../src/workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
-import { Json } from "../../support/arbitrary.ts"
 import { catalogue } from "../../support/catalogue.ts"
 import { node, workflow } from "../../support/workflows.ts"
-
-const base = "n8n-nodes-base."
-
-const types = Object.keys(services.steps)
-
-const lookupsOf = (connected?: string) =>
-  Effect.provide(NodeLookups.make([...types, `${base}googleSheetsTool`], connected), catalogue)
-
-const lookups = await Effect.runPromise(lookupsOf())
-
-const upgrade = (nodes: ReadonlyArray<Obj>) => {
-  const outcome = Upgrade.upgrade(workflow("w", nodes), undefined, lookups)
-  assert.strictEqual(Upgrade.upgrade(outcome.workflow, undefined, lookups).workflow, outcome.workflow)
-  return outcome
-}
+import { titled, upgrade, versionsOf } from "./upgrades.ts"
 
 /** Type, version, parameters; the version it reaches, what its parameters then have; and what is left, in part. */
 type Row = readonly [type: string, version: number, before: Obj, reached: number, after: Obj, left?: RegExp]
@@ -34,7 +18,12 @@ const filter = (...values: ReadonlyArray<string>) => ({
 })
 const columns = { mappingMode: "defineBelow", value: { a: "1" }, schema: [] }
 const deal = { propertiesValues: { properties: ["a"] } }
-const groups = ["options", "columns", "filtersUI", "additionalFields", "updateFields", "otherOptions", "filters"]
+const run = (query: string, values?: string) => ({
+  operation: "executeQuery",
+  query,
+  ...values === undefined ? {} : { options: { queryReplacement: values } }
+})
+const photo = { botProfile: { imageValues: { icon_url: "u" } } }
 const preview = "={{ !/(https?|ftp|file):\\/\\/\\S+|www\\.\\S+|\\S+\\.\\S+/.test($parameter.text) }}"
 
 const rows: ReadonlyArray<Row> = [
@@ -70,14 +59,7 @@ const rows: ReadonlyArray<Row> = [
   ["slack", 2, { text: "t", otherOptions: "={{ {} }}" }, 2, {}, /expression/],
   ["slack", 2.1, { resource: "file", operation: "upload" }, 2.1, {}, /uploaded/],
   ["slack", 2.2, { operation: "search", query: "q" }, 2.6, {}, /Real-time Search/],
-  [
-    "slack",
-    2.2,
-    { authentication: "oAuth2", otherOptions: { botProfile: { imageValues: { icon_url: "u" } } } },
-    2.5,
-    {},
-    /photo/
-  ],
+  ["slack", 2.2, { authentication: "oAuth2", otherOptions: photo }, 2.5, {}, /photo/],
   ["telegram", 1, { text: "a" }, 1.2, {
     additionalFields: { appendAttribution: false, disable_web_page_preview: preview }
   }],
@@ -94,14 +76,9 @@ const rows: ReadonlyArray<Row> = [
   [
     "googleCalendar",
     1.1,
-    {
-      operation: "update",
-      updateFields: { attendees: ["a@b.c"], timezone: "UTC" }
-    },
+    { operation: "update", updateFields: { attendees: ["a@b.c"], timezone: "UTC" } },
     1.3,
-    {
-      updateFields: { attendeesUi: { values: { attendees: ["a@b.c"], mode: "replace" } }, timezone: "UTC" }
-    }
+    { updateFields: { attendeesUi: { values: { attendees: ["a@b.c"], mode: "replace" } }, timezone: "UTC" } }
   ],
   ["googleCalendar", 1.2, { operation: "getAll", options: { singleEvents: true, timeMin: "={{ $now }}" } }, 1.3, {
     options: {},
@@ -110,25 +87,14 @@ const rows: ReadonlyArray<Row> = [
   }],
   ["googleCalendar", 1.2, { operation: "getAll" }, 1.2, {}, /recurring/],
   ["googleCalendar", 1.2, {}, 1.3, { start: "", end: "" }],
-  ["postgres", 2.6, { operation: "executeQuery", query: "UPDATE a SET b = 1; DELETE FROM c" }, 2.7, {}],
-  ["postgres", 2.5, { operation: "executeQuery", query: "SELECT 1" }, 2.6, {}, /dates/],
-  ["postgres", 2.6, { operation: "executeQuery", query: "DELETE FROM c RETURNING *" }, 2.6, {}, /dates/],
-  ["postgres", 2.4, { operation: "executeQuery", query: "SELECT $1", options: { queryReplacement: "={{ 1 }}" } }, 2.4, {
-    query: "SELECT $1"
-  }, /parameters/],
-  ["mySql", 2.4, { operation: "executeQuery", query: "SELECT 1" }, 2.5, {}],
-  ["mySql", 2.4, { operation: "executeQuery", query: "SELECT $1, $2", options: { queryReplacement: "a,b" } }, 2.5, {}],
-  ["mySql", 2.4, { operation: "executeQuery", query: "SELECT $1, $2", options: { queryReplacement: "a" } }, 2.4, {
-    query: "SELECT $1, $2"
-  }, /\$1/],
-  [
-    "mySql",
-    2.4,
-    { operation: "executeQuery", query: "SELECT '$1'", options: { queryReplacement: "a" } },
-    2.4,
-    {},
-    /\$1/
-  ],
+  ["postgres", 2.6, run("UPDATE a SET b = 1; DELETE FROM c"), 2.7, {}],
+  ["postgres", 2.5, run("SELECT 1"), 2.6, {}, /dates/],
+  ["postgres", 2.6, run("DELETE FROM c RETURNING *"), 2.6, {}, /dates/],
+  ["postgres", 2.4, run("SELECT $1", "={{ 1 }}"), 2.4, run("SELECT $1", "={{ 1 }}"), /parameters/],
+  ["mySql", 2.4, run("SELECT 1"), 2.5, {}],
+  ["mySql", 2.4, run("SELECT $1, $2", "a,b"), 2.5, {}],
+  ["mySql", 2.4, run("SELECT $1, $2", "a"), 2.4, run("SELECT $1, $2", "a"), /\$1/],
+  ["mySql", 2.4, run("SELECT '$1'", "a"), 2.4, {}, /\$1/],
   ["whatsApp", 1, { operation: "send", textBody: "t" }, 1.1, {}],
   ["whatsApp", 1, { operation: "send", messageType: "contacts" }, 1, {}, /phone/],
   ["googleBooks", 1, { resource: "volume", operation: "get" }, 2, { authentication: "serviceAccount" }],
@@ -136,54 +102,31 @@ const rows: ReadonlyArray<Row> = [
 ]
 
 describe("upgrading nodes of services", () => {
-  it.each(rows.map((row) => ({ row, name: `${row[0]} ${row[1]} ${JSON.stringify(row[2])}` })))("$name", ({ row }) => {
-    const [type, version, before, reached, after, left] = row
-    const outcome = upgrade([node("結果", `${base}${type}`, version, before)])
-    const [made] = outcome.workflow["nodes"] as ReadonlyArray<Obj>
-    const parameters = made?.["parameters"] as Obj
-    assert.strictEqual(made?.["typeVersion"], reached)
-    for (const [key, value] of Object.entries(after)) assert.deepStrictEqual(parameters[key], value, key)
+  it.each(titled(rows))("$name", ({ row: [type, version, before, reached, after, left] }) => {
+    const outcome = upgrade([node("結果", type, version, before)])
+    assert.strictEqual(outcome.node["typeVersion"], reached)
+    for (const [key, value] of Object.entries(after)) assert.deepStrictEqual(outcome.parameters[key], value, key)
     if (left === undefined) assert.deepStrictEqual(outcome.left, [])
     else assert.match(`${outcome.left[0]?.why} ${outcome.left[0]?.decision}`, left)
   })
 
   it("lets a sheet be read once, as up to 4.1", () => {
-    const { workflow: after } = upgrade([
-      node("S", `${base}googleSheets`, 4.1, sheet),
-      node("T", `${base}googleSheetsTool`, 4.1, sheet)
-    ])
-    const [read, tool] = after["nodes"] as ReadonlyArray<Obj>
-    assert.deepStrictEqual([read?.["executeOnce"], tool?.["executeOnce"]], [true, undefined])
+    const { after } = upgrade([node("S", "googleSheets", 4.1, sheet), node("T", "googleSheetsTool", 4.1, sheet)])
+    assert.deepStrictEqual(arr(after["nodes"]).map((each) => obj(each)?.["executeOnce"]), [true, undefined])
   })
 
   it.effect("stops at the newest version that the connected n8n has", () =>
     Effect.gen(function*() {
-      const { left, upgraded } = Upgrade.upgrade(
-        workflow("w", [node("S", `${base}slack`, 2.2, {})]),
-        undefined,
-        yield* lookupsOf("1.123.81")
-      )
-      assert.deepStrictEqual([upgraded.map(({ to }) => to), left], [[`${base}slack 2.4`], []])
-    }))
+      const before = workflow("w", [node("S", "slack", 2.2, {})])
+      const known = yield* NodeLookups.make(["n8n-nodes-base.slack"], "1.123.81")
+      const { left, upgraded } = Upgrade.upgrade(before, undefined, known)
+      assert.deepStrictEqual([upgraded.map(({ to }) => to), left], [["n8n-nodes-base.slack 2.4"], []])
+    }).pipe(Effect.provide(catalogue)))
 
   it("names versions that exist, in ascending order", () => {
     for (const [type, steps] of Object.entries(services.steps)) {
-      const known = lookups.find(type)
       const to = steps.map((step) => step.to)
-      assert.deepStrictEqual(to, known && NodeType.versions(known).filter((version) => to.includes(version)), type)
+      assert.deepStrictEqual(to, versionsOf(type).filter((version) => to.includes(version)), type)
     }
   })
-
-  it.effect.prop("takes any parameters", [Json, Json], ([options, value]) =>
-    Effect.sync(() => {
-      const shapes = [options, { options, columns: value, operation: value, resource: options }, {
-        operation: ["append", "update", "post"],
-        ...Object.fromEntries(groups.map((key, index) => [key, index % 2 === 0 ? options : value]))
-      }]
-      upgrade(types.map((type, index) => {
-        const known = lookups.find(type)
-        const version = known === undefined ? 1 : NodeType.versions(known)[index % 2] ?? 1
-        return node(`N${index}`, type, version, shapes[index % 3] as Obj)
-      }))
-    }))
 })
