@@ -47,19 +47,7 @@ const types = [...all.keys()]
 export const Name = Schema.Literals([...names, "Edit Fields", "New", "new-1", "id of If", "Gone"])
 export const NewName = Schema.Union([Schema.Literals(["New", "If", "constructor", "It's", "C:\\n", "}}"]), Key])
 export const Type = Schema.Union([Schema.Literals([`${base}set`, `${ai}toolCalculator`]), Schema.Literals(types)])
-export const Port = Schema.Literals([
-  "0",
-  "1",
-  "main",
-  "main[2]",
-  "ai_tool",
-  "false",
-  "loop",
-  "done",
-  "error",
-  "Chat Model",
-  "x"
-])
+export const Port = Schema.Literals(["Chat Model", ..."0 1 main main[2] ai_tool false loop done error x".split(" ")])
 export const Position = Schema.Struct({
   x: Schema.Int.check(Schema.isBetween({ minimum: -2000, maximum: 2000 })),
   y: Schema.Int.check(Schema.isBetween({ minimum: -2000, maximum: 2000 }))
@@ -88,18 +76,7 @@ export const Plain = [
     parameters: Schema.Struct({ numberInputs: Schema.NullOr(Schema.Literals([2, 3, 4])) })
   })
 ] as const
-export const Path = Schema.Literals([
-  "a",
-  "b[0]",
-  "b[+]",
-  "b[7]",
-  "jsCode",
-  "options.x",
-  "parameters.a",
-  "a.b",
-  "numberInputs",
-  "["
-])
+export const Path = Schema.Literals("a b[0] b[+] b[7] jsCode options.x parameters.a a.b numberInputs [".split(" "))
 export const Any = [
   ...Plain,
   Schema.Struct({ op: Schema.Literal("set"), node: Name, path: Path, value: Json }),
