@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Difference from "../../../src/base/Difference.ts"
-import { canonical, type Obj } from "../../../src/base/Json.ts"
+import { arr, canonical, type Obj } from "../../../src/base/Json.ts"
 import * as WorkflowDiff from "../../../src/workflow/diff/WorkflowDiff.ts"
 import { apply, type Operation } from "../../../src/workflow/edit/WorkflowEdit.ts"
 import { Json } from "../../support/arbitrary.ts"
@@ -32,41 +32,28 @@ const edit = (workflow: Obj, ...operations: ReadonlyArray<Operation>): Obj => {
 const view = (after: Obj, node?: string) => WorkflowDiff.view(WorkflowDiff.make(before, after), { node })
 
 describe("WorkflowDiff", () => {
-  it("is the same for any order of nodes, links and keys", () => {
+  it("is the same for any order of nodes, links and keys, and counts nodes that only moved", () => {
+    const reversed = (value: unknown) => Object.fromEntries(Object.entries(value as Obj).toReversed())
     const turned: Obj = {
-      connections: Object.fromEntries(Object.entries(before["connections"] as Obj).toReversed()),
-      settings: { executionOrder: "v1" },
-      pinData: before["pinData"],
-      name: "Orders",
-      nodes: (before["nodes"] as ReadonlyArray<Obj>).toReversed().map((each) =>
-        Object.fromEntries(Object.entries(each).toReversed())
-      )
+      ...reversed(before),
+      connections: reversed(before["connections"]),
+      nodes: arr(before["nodes"]).map(reversed).toReversed()
     }
     assert.deepStrictEqual(view(turned), { same: true, moved: 0, nodes: [], connections: { added: [], removed: [] } })
     assert.strictEqual(WorkflowDiff.line(WorkflowDiff.make(before, turned)), "nothing")
-  })
-
-  it("counts nodes that only moved", () => {
-    const after = edit(before, { op: "move", node: "Code", position: { x: 900, y: 80 } })
-    assert.deepStrictEqual(view(after), { same: true, moved: 1, nodes: [], connections: { added: [], removed: [] } })
-    assert.strictEqual(WorkflowDiff.line(WorkflowDiff.make(before, after)), "moved 1 node")
-    isReversible(before, after)
+    const moved = edit(before, { op: "move", node: "Code", position: { x: 900, y: 80 } })
+    assert.deepStrictEqual(view(moved), { same: true, moved: 1, nodes: [], connections: { added: [], removed: [] } })
+    assert.strictEqual(WorkflowDiff.line(WorkflowDiff.make(before, moved)), "moved 1 node")
+    isReversible(before, moved)
   })
 
   it("shows code as the hunks of a unified diff", () => {
-    const after = edit(before, {
-      op: "update",
-      node: "Code",
-      parameters: { jsCode: "const a = 1\nconst b = 3\nreturn items\n" }
-    })
-    assert.deepStrictEqual(view(after).nodes, [{
-      node: "Code",
-      change: "changed",
-      fields: [{
-        path: "parameters.jsCode",
-        diff: "@@ -1,3 +1,3 @@\n const a = 1\n-const b = 2\n+const b = 3\n return items"
-      }]
-    }])
+    const parameters = { jsCode: "const a = 1\nconst b = 3\nreturn items\n" }
+    const after = edit(before, { op: "update", node: "Code", parameters })
+    const diff = "@@ -1,3 +1,3 @@\n const a = 1\n-const b = 2\n+const b = 3\n return items"
+    assert.deepStrictEqual(view(after).nodes, [
+      { node: "Code", change: "changed", fields: [{ path: "parameters.jsCode", diff }] }
+    ])
     assert.strictEqual(WorkflowDiff.line(WorkflowDiff.make(before, after)), "changed 'Code' (jsCode)")
   })
 
@@ -110,11 +97,8 @@ describe("WorkflowDiff", () => {
   })
 
   it("shows links with the ports that a person sees", () => {
-    const after = edit(before, { op: "disconnect", from: "If", to: "取得" }, {
-      op: "connect",
-      from: "Code",
-      to: "取得"
-    })
+    const [from, to] = ["Code", "取得"] as const
+    const after = edit(before, { op: "disconnect", from: "If", to }, { op: "connect", from, to })
     const portName: WorkflowDiff.PortName = ({ from, output }) =>
       from === "If" ? ["true", "false"][output.index] : undefined
     assert.deepStrictEqual(WorkflowDiff.view(WorkflowDiff.make(before, after), { portName }).connections, {
@@ -156,12 +140,7 @@ describe("WorkflowDiff", () => {
       moved: 0,
       nodes: [
         { node: "Code", change: "removed", type: `${base}code` },
-        {
-          node: "Nothing",
-          change: "added",
-          type: `${base}noOp`,
-          fields: [{ path: "typeVersion", after: 1 }]
-        }
+        { node: "Nothing", change: "added", type: `${base}noOp`, fields: [{ path: "typeVersion", after: 1 }] }
       ],
       connections: { added: ["If → Nothing"], removed: ["If → Code"] },
       settings: [{ path: "settings.timezone", after: "Asia/Tokyo" }],
@@ -174,21 +153,15 @@ describe("WorkflowDiff", () => {
     isReversible(before, after)
   })
 
-  it("shows both ends of a long change", () => {
+  it("shows both ends of a long change, or the text around a short one, with whole surrogate pairs", () => {
     const code = (first: string, last: string) => `rate = ${first}; ${"total += 1; ".repeat(40)}return total * ${last}`
-    const line = WorkflowDiff.around(code("1.19", "1.16"), code("1.07", "1.05"))
-    for (const value of ["1.19", "1.16", "1.07", "1.05"]) assert.include(line, value)
-    assert.isAtMost(line.length, 160)
-  })
-
-  it("shows the text around a change, with whole surrogate pairs", () => {
+    const both = WorkflowDiff.around(code("1.19", "1.16"), code("1.07", "1.05"))
+    for (const value of ["1.19", "1.16", "1.07", "1.05"]) assert.include(both, value)
     const long = "x".repeat(300)
-    const line = WorkflowDiff.around(
-      `${long}- json.discount.amount${long}`,
-      `${long}- (json.discount?.amount ?? 0)${long}`
-    )
-    assert.isAtMost(line.length, 160)
-    assert.match(line, /json\.discount\.amount.*→.*json\.discount\?\.amount \?\? 0/)
+    const [before, after] = [`${long}- discount.amount${long}`, `${long}- (discount?.amount ?? 0)${long}`]
+    const one = WorkflowDiff.around(before, after)
+    assert.match(one, /discount\.amount.*→.*discount\?\.amount \?\? 0/)
+    for (const line of [both, one]) assert.isAtMost(line.length, 160)
     assert.isTrue(WorkflowDiff.around("a😀b", "a😁b").isWellFormed())
   })
 

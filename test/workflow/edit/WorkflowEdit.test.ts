@@ -4,7 +4,6 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import { problems } from "../../../src/workflow/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
-import * as fixtures from "../../support/fixtures.ts"
 import { joined } from "../../support/workflows.ts"
 import { agent, ai, base, edit, flow, hook, lookups, model, node, nodeOf, refusal, set } from "./edits.ts"
 
@@ -51,17 +50,13 @@ describe("the list", () => {
     [{ op: "connect", from: "A", to: "B", sourceOutput: true }, /sourceOutput/]
   ])("refuses %j", (operation, words) => assert.throws(() => decode(operation), words))
 
-  it("adds a type that is named without its package", () => {
-    const { workflow } = edit(flow([hook]), { op: "add", type: "NoOp", name: "End" })
-    assert.deepInclude(nodeOf(workflow, "End"), { type: `${base}noOp`, typeVersion: 1 })
-  })
-
   it("is done in turn: what one adds, the next can name", () => {
     const { added, changes, workflow } = edit(
       flow([hook]),
       { op: "add", type: `${base}set`, after: "Hook" },
       { op: "rename", node: "new-1", to: "Fields" },
-      { op: "add", type: `${base}noOp`, name: "End", after: "Fields" }
+      // A type that is named without its package.
+      { op: "add", type: "NoOp", name: "End", after: "Fields" }
     )
     same(changes, [
       "added 'Edit Fields' (n8n-nodes-base.set 3.5) after 'Hook'",
@@ -73,34 +68,21 @@ describe("the list", () => {
   })
 
   it("adds a node with its other properties, checked as in an update", () => {
-    const credentials = { slackApi: { id: "7", name: "Team" } }
-    const { changes, workflow } = edit(
-      flow([hook]),
-      { op: "add", type: `${base}slack`, name: "Post", after: "Hook", onError: "continueErrorOutput", credentials }
-    )
-    same(changes.map((change) => change.replace(/ [\d.]+,/, ",")), [
-      "added 'Post' (n8n-nodes-base.slack, onError, credentials) after 'Hook'"
-    ])
-    const [, post] = workflow["nodes"] as ReadonlyArray<Record<string, unknown>>
-    same({ onError: post?.["onError"], credentials: post?.["credentials"] }, {
-      onError: "continueErrorOutput",
-      credentials
-    })
-    same(
-      refusal(flow([hook]), { op: "add", type: `${base}noOp`, onFail: "x" } as never).field,
-      "operations[0].onFail"
-    )
+    const more = { onError: "continueErrorOutput", credentials: { slackApi: { id: "7", name: "Team" } } }
+    const { changes, workflow } = edit(flow([hook]), { op: "add", type: `${base}slack`, after: "Hook", ...more })
+    assert.match(changes.join(), /^added 'Slack' \(n8n-nodes-base.slack [\d.]+, onError, credentials\) after 'Hook'$/)
+    assert.deepInclude(nodeOf(workflow, "Slack"), more)
+    const unknown = { op: "add", type: `${base}noOp`, onFail: "x" } as never
+    same(refusal(flow([hook]), unknown).field, "operations[0].onFail")
   })
 
   it("is refused as a whole, with the place and the field", () => {
-    same(
-      refusal(flow([hook, set("Edit Fields")]), { op: "disable", node: "Hook" }, { op: "remove", node: "Edit Field" }),
-      {
-        field: "operations[1].node",
-        message: "There is no node 'Edit Field'.",
-        hint: "Did you mean 'Edit Fields'?"
-      }
-    )
+    const operations = [{ op: "disable", node: "Hook" }, { op: "remove", node: "Edit Field" }] as const
+    same(refusal(flow([hook, set("Edit Fields")]), ...operations), {
+      field: "operations[1].node",
+      message: "There is no node 'Edit Field'.",
+      hint: "Did you mean 'Edit Fields'?"
+    })
     same(refusal(flow([]), { op: "remove", node: "" }).field, "operations[0].node")
   })
 
@@ -118,74 +100,24 @@ describe("the list", () => {
   })
 
   it("keeps what it does not name, and its order", () => {
-    const workflow = {
+    const a = set("A", { custom: { deep: [1] }, notes: "$('A')" })
+    const rest = {
+      ...flow([], joined(["Hook", "A"])),
       zeta: { a: 1 },
-      ...flow([hook, set("A", { custom: { deep: [1] }, notes: "$('A')" }), "no node"], joined(["Hook", "A"])),
       pinData: { A: [{ json: {} }] },
       meta: { x: null }
     }
-    const { workflow: edited } = edit(
-      workflow,
-      { op: "move", node: "A", position: { x: 1.4, y: 2 } },
-      { op: "update", node: "Hook", parameters: { path: "y" } }
-    )
-    same(Object.keys(edited), Object.keys(workflow))
-    same(text({ ...edited, nodes: [] }), text({ ...workflow, nodes: [] }))
-    for (const key of ["zeta", "connections", "pinData", "meta", "settings"]) {
-      assert.strictEqual(edited[key], (workflow as Obj)[key])
-    }
-    same(text(nodeOf(edited, "A")), text({ ...set("A", { custom: { deep: [1] }, notes: "$('A')" }), position: [1, 2] }))
-    same(obj(edited)?.["nodes"]?.[2 as never], "no node")
+    const operation = { op: "move", node: "A", position: { x: 1.4, y: 2 } } as const
+    const edited = edit({ ...rest, nodes: [hook, a, "no node"] }, operation).workflow
+    same(text(edited), text({ ...rest, nodes: [hook, { ...a, position: [1, 2] }, "no node"] }))
+    for (const [key, value] of Object.entries(rest)) if (key !== "nodes") assert.strictEqual(edited[key], value)
   })
 
   it("reports which types it needs", () => {
     const workflow = flow([hook, set("A"), set("B"), 5, { type: 5 }])
-    same(WorkflowEdit.typesOf(workflow, [{ op: "add", type: "x" }, { op: "remove", node: "A" }]), [
-      `${base}webhook`,
-      `${base}set`,
-      "x"
-    ])
+    const types = WorkflowEdit.typesOf(workflow, [{ op: "add", type: "x" }, { op: "remove", node: "A" }])
+    same(types, [`${base}webhook`, `${base}set`, "x"])
     same(WorkflowEdit.typesOf({}, []), [])
-  })
-
-  it.each(fixtures.names)("makes a recorded workflow (%s) no worse", (name) => {
-    const workflow: Obj = { ...fixtures.workflow(name) }
-    const nodes = arr(workflow["nodes"]).map((each) => obj(each) ?? {})
-    const names = nodes.map((each) => String(each["name"]))
-    const [first = ""] = names
-    const { workflow: edited } = edit(
-      workflow,
-      { op: "rename", node: first, to: "Other" },
-      { op: "rename", node: "Other", to: first },
-      ...names.flatMap((name, index): ReadonlyArray<WorkflowEdit.Operation> =>
-        nodes[index]?.["disabled"] === true ? [] : [{ op: "disable", node: name }, { op: "enable", node: name }]
-      )
-    )
-    same(text(edited), text(workflow))
-  })
-
-  it("changes what it names among 250 nodes, and nothing else", () => {
-    const names = Array.from({ length: 250 }, (_, index) => `N${index}`)
-    const nodes = names.map((name, index) =>
-      node(name, `${base}set`, 3.4, { value: `={{ $('N${Math.max(index - 1, 0)}').item.json.x }}` }, {
-        position: [index * 220, 0]
-      })
-    )
-    const workflow = flow(nodes, joined(...names.slice(1).map((name, index) => [`N${index}`, name] as const)))
-    const operations: ReadonlyArray<WorkflowEdit.Operation> = [
-      { op: "rename", node: "N7", to: "Seven" },
-      { op: "add", type: `${base}set`, after: "Seven" },
-      { op: "remove", node: "N9" },
-      { op: "update", node: "N10", parameters: { mode: "raw" } },
-      { op: "connect", from: "N20", to: "N30" }
-    ]
-    const { workflow: edited } = edit(workflow, ...operations)
-    const before = new Map(nodes.map((each) => [each["id"], text(each)]))
-    const changed = arr(edited["nodes"]).map((each) => obj(each) ?? {})
-      .filter((each) => before.get(each["id"]) !== text(each))
-    // N8 names the renamed node in its expression, and N10 the removed one.
-    same(changed.map(({ name }) => name), ["Seven", "N8", "N10", "Edit Fields"])
-    same(arr(edited["nodes"]).length, 250)
   })
 })
 
@@ -229,38 +161,33 @@ describe("parts that were broken before", () => {
     { op: "settings", settings: { a: 1 } }
   ])("does not block %j", (operation) => {
     const { workflow } = edit(broken, operation)
-    const count = (given: Obj) => {
-      const { nodes } = given
-      return Array.isArray(nodes) ? nodes.filter((each) => text(each) !== text(hook)).slice(0, 5) : []
-    }
-    same(count(workflow), count(broken))
+    same(arr(workflow["nodes"]).slice(0, 5), arr(broken["nodes"]).slice(0, 5))
     same(obj(workflow["connections"])?.["id of A"], [])
   })
 
-  it("is said where it does", () => {
-    same(refusal(broken, { op: "connect", from: "P", to: "Hook" }).field, "operations[0].to")
-    same(
-      refusal(broken, { op: "connect", from: "P", to: "Old" }).message,
-      "The connections of 'P' are not of n8n's shape."
-    )
-    same(refusal(broken, { op: "connect", from: "second A", to: "Old" }).message, "Another node is also named 'A'.")
-    const nameless = refusal(flow([{ id: "x" }, hook]), { op: "connect", from: "Hook", to: "x" })
-    same(nameless.message, "nodes[0] has no name, and connections go by name.")
-    same(refusal(flow([]), { op: "connect", from: "A", to: "B" }).message, "There is no node 'A'.")
-    same(refusal({ nodes: {} }, { op: "add", type: `${base}set` }).message, "The workflow's 'nodes' is not a list.")
-    same(
-      refusal({ ...flow([hook, set("A")]), connections: [] }, { op: "connect", from: "Hook", to: "A" }).field,
-      "operations[0].from"
-    )
+  const bad = { ...flow([hook, set("A")]), connections: [] }
+  it.each<[Obj, WorkflowEdit.Operation, field: string, message: string]>([
+    [broken, { op: "connect", from: "P", to: "Hook" }, "to", "'Hook' has no main input; it has none."],
+    [broken, { op: "connect", from: "P", to: "Old" }, "from", "The connections of 'P' are not of n8n's shape."],
+    [broken, { op: "connect", from: "second A", to: "Old" }, "from", "Another node is also named 'A'."],
+    [
+      flow([{ id: "x" }, hook]),
+      { op: "connect", from: "Hook", to: "x" },
+      "to",
+      "nodes[0] has no name, and connections go by name."
+    ],
+    [flow([]), { op: "connect", from: "A", to: "B" }, "from", "There is no node 'A'."],
+    [{ nodes: {} }, { op: "add", type: `${base}set` }, "op", "The workflow's 'nodes' is not a list."],
+    [bad, { op: "connect", from: "Hook", to: "A" }, "from", "The connections of 'Hook' are not of n8n's shape."]
+  ])("are said where they do: %#", (workflow, operation, field, message) => {
+    const refused = refusal(workflow, operation)
+    same([refused.field, refused.message], [`operations[0].${field}`, message])
   })
 
   it("can be an empty object", () => {
-    const { workflow } = edit({}, { op: "add", type: `${base}set` }, {
-      op: "add",
-      type: `${base}noOp`,
-      after: "Edit Fields"
-    })
-    same(workflow["connections"], joined(["Edit Fields", "No Operation, do nothing"]))
+    const after = { op: "add", type: `${base}noOp`, name: "End", after: "Edit Fields" } as const
+    const { workflow } = edit({}, { op: "add", type: `${base}set` }, after)
+    same(workflow["connections"], joined(["Edit Fields", "End"]))
   })
 })
 
@@ -311,22 +238,15 @@ describe("add", () => {
     [["A12345678901234567890"], "A12345678901234567890", "A123456789012345678901"],
     [["A"], " ", "Edit Fields"]
   ])("names it: next to %j, %s becomes %s", (names, name, expected) => {
-    const { added } = add(flow(names.map((each) => set(each))), {
-      type: `${base}set`,
-      ...(name === undefined ? {} : { name })
-    })
-    same(added[0]?.name, expected)
+    const named = name === undefined ? {} : { name }
+    same(add(flow(names.map((each) => set(each))), { type: `${base}set`, ...named }).added[0]?.name, expected)
   })
 
-  it("keeps a digit that belongs to the type's own name", () => {
-    same(add(flow([node("S3", `${base}s3`, 1)]), { type: `${base}s3` }).added[0]?.name, "S31")
-  })
-
-  it("chooses a name that takes over nothing of a removed node, unless asked to", () => {
+  it("chooses a name that takes over nothing of a removed node, unless asked to, and keeps a type's digit", () => {
     const workflow = flow([hook], joined(["Hook", "Edit Fields"]), { pinData: { Pinned: [] } })
-    same(add(workflow, { type: `${base}set` }).added[0]?.name, "Edit Fields1")
-    same(add(workflow, { type: `${base}set`, name: "Edit Fields" }).added[0]?.name, "Edit Fields")
-    same(add(workflow, { type: `${base}set`, name: "Pinned" }).added[0]?.name, "Pinned1")
+    const nameOf = (more: Obj) => add(workflow, { type: `${base}set`, ...more }).added[0]?.name
+    same([{}, { name: "Edit Fields" }, { name: "Pinned" }].map(nameOf), ["Edit Fields1", "Edit Fields", "Pinned1"])
+    same(add(flow([node("S3", `${base}s3`, 1)]), { type: `${base}s3` }).added[0]?.name, "S31")
   })
 
   it.each([
@@ -341,15 +261,12 @@ describe("add", () => {
   })
 
   it("takes a type of the workflow's nodes that is not known otherwise, and the tools n8n makes of nodes", () => {
-    const foo = (typeVersion: number) => node("Foo", "n8n-nodes-foo.bar", typeVersion, {}, { webhookId: "x" })
-    const { workflow } = add(flow([foo(1), foo(2)]), {
-      type: "n8n-nodes-foo.bar",
-      parameters: { any: 1 },
-      after: "Foo"
-    })
+    const type = "n8n-nodes-foo.bar"
+    const foo = (typeVersion: number) => node("Foo", type, typeVersion, {}, { webhookId: "x" })
+    const { workflow } = add(flow([foo(1), foo(2)]), { type, parameters: { any: 1 }, after: "Foo" })
     same(last(workflow), {
       parameters: { any: 1 },
-      type: "n8n-nodes-foo.bar",
+      type,
       typeVersion: 2,
       position: [220, 0],
       id: "new-1",
@@ -373,98 +290,55 @@ describe("add", () => {
 
   it("takes parameters as they are, but for what a filter needs", () => {
     const conditions = [{ leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }]
-    const check = add(flow([]), {
-      type: `${base}if`,
-      parameters: { conditions: { conditions }, looseTypeValidation: true }
+    const filter = (combinator: string, typeValidation: string) => ({
+      combinator,
+      conditions,
+      options: { caseSensitive: true, leftValue: "", typeValidation, version: 3 }
     })
-    same(last(check.workflow)["parameters"], {
-      conditions: {
-        combinator: "and",
-        conditions,
-        options: { caseSensitive: true, leftValue: "", typeValidation: "loose", version: 3 }
-      },
+    const made = (type: string, parameters: Obj) =>
+      last(add(flow([]), { type: base + type, parameters }).workflow)["parameters"]
+    same(made("if", { conditions: { conditions }, looseTypeValidation: true }), {
+      conditions: filter("and", "loose"),
       looseTypeValidation: true
     })
-    const rules = { values: [{ outputKey: "a", conditions: { conditions, combinator: "or" } }, { outputKey: "b" }] }
-    const choice = add(flow([]), { type: `${base}switch`, parameters: { rules } })
-    same(last(choice.workflow)["parameters"], {
-      rules: {
-        values: [{
-          outputKey: "a",
-          conditions: {
-            combinator: "or",
-            conditions,
-            options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 3 }
-          }
-        }, { outputKey: "b" }]
-      }
+    const values = [{ outputKey: "a", conditions: { conditions, combinator: "or" } }, { outputKey: "b" }]
+    same(made("switch", { rules: { values } }), {
+      rules: { values: [{ outputKey: "a", conditions: filter("or", "strict") }, { outputKey: "b" }] }
     })
     const whole = { conditions: { conditions, combinator: "and", options: { version: 1 } } }
-    same(last(add(flow([]), { type: `${base}if`, parameters: whole }).workflow)["parameters"], whole)
+    same(made("if", whole), whole)
   })
 
-  describe("finds a place", () => {
-    const at = (x: number, y: number) => ({ position: [x, y] })
-    const place = (nodes: ReadonlyArray<unknown>, more: Obj = {}) =>
-      last(add(flow(nodes), { type: `${base}noOp`, ...more } as never).workflow)["position"]
-
-    it("that the caller names, in whole numbers, even if another node is there", () => {
-      same(place([set("A", at(10, 20))], { position: { x: 10.4, y: 19.5 } }), [10, 20])
-    })
-    it("at the origin, or right of all but notes", () => {
-      same(place([]), [0, 0])
-      const note = node("Note", `${base}stickyNote`, 1, { width: 900 }, at(5000, 0))
-      same(place([set("B", at(440, 80)), set("A", at(0, 0)), note, { name: "C", position: "x" }]), [660, 80])
-    })
-    it("right of the node it comes after, lower where that is taken", () => {
-      same(place([set("A", at(-100, 30)), set("B", at(900, 0))], { after: "A" }), [120, 30])
-      same(place([set("A"), set("B", at(230, 20))], { after: "A" }), [220, 200])
-      same(place([set("A"), set("B", at(220, 0)), set("C", at(200, 210))], { after: "A" }), [220, 400])
-    })
-    it("right of the wide node that an agent is, and below it for what serves it", () => {
-      same(place([agent()], { after: "Agent" }), [380, 0])
-      same(place([agent()], { type: `${ai}toolCalculator`, after: "Agent" }), [0, 200])
-      same(place([agent(), model("M", at(0, 200))], { type: `${ai}toolCalculator`, after: "Agent" }), [160, 200])
-      same(place([agent()], { type: `${ai}toolCalculator` }), [380, 0])
-    })
-    it("where many hang on one node, a place for each", () => {
-      let workflow = flow([agent()])
-      for (let index = 0; index < 6; index++) {
-        workflow = add(workflow, { type: `${base}noOp`, after: "Agent" } as never).workflow
-        workflow = add(workflow, { type: `${ai}toolCalculator`, after: "Agent" } as never).workflow
-      }
-      const boxes = arr(workflow["nodes"]).map((each) => {
-        const [x = 0, y = 0] = arr(obj(each)?.["position"]).map(Number)
-        return { x, y, width: obj(each)?.["name"] === "Agent" ? 256 : 96 }
-      })
-      same(boxes.length, 13)
-      const overlapping = boxes.filter((a) =>
-        boxes.some((b) => a !== b && a.x < b.x + b.width && b.x < a.x + a.width && Math.abs(a.y - b.y) < 96)
-      )
-      same(overlapping, [])
-    })
-    it("next to nodes at extreme positions", () => {
-      same(place([set("A", at(1e300, 0)), set("B", at(0, -1e300))], { after: "A" }), [0, 0])
-    })
+  const at = (x: number, y: number) => ({ position: [x, y] })
+  const note = node("Note", `${base}stickyNote`, 1, { width: 900 }, at(5000, 0))
+  const tool = { type: `${ai}toolCalculator` }
+  const [a, after] = [set("A"), { after: "A" }]
+  it.each<[string, ReadonlyArray<unknown>, Obj, number, number]>([
+    ["named, in whole numbers, even if another node is there", [a], { position: { x: 10.4, y: 19.5 } }, 10, 20],
+    ["at the origin", [], {}, 0, 0],
+    ["right of all but notes", [set("B", at(440, 80)), a, note, { name: "C", position: "x" }], {}, 660, 80],
+    ["right of the node it comes after", [set("A", at(-100, 30)), set("B", at(900, 0))], after, 120, 30],
+    ["lower where that is taken", [a, set("B", at(230, 20))], after, 220, 200],
+    ["lower again", [a, set("B", at(220, 0)), set("C", at(200, 210))], after, 220, 400],
+    ["right of a wide node", [agent()], { after: "Agent" }, 380, 0],
+    ["below what it serves", [agent()], { ...tool, after: "Agent" }, 0, 200],
+    ["beside others below", [agent(), model("M", at(0, 200))], { ...tool, after: "Agent" }, 160, 200],
+    ["right of all, if it serves none", [agent()], tool, 380, 0],
+    ["next to extreme positions", [set("A", at(1e300, 0)), set("B", at(0, -1e300))], after, 0, 0]
+  ])("finds a place %s", (_, nodes, more, x, y) => {
+    same(last(add(flow(nodes), { type: `${base}noOp`, ...more }).workflow)["position"], [x, y])
   })
 
   it("connects it after the first output, or to the node that it serves", () => {
-    const check = node("If", `${base}if`, 2.2)
-    same(
-      add(flow([check]), { type: `${base}noOp`, name: "N", after: "If" } as never).workflow["connections"],
-      joined(["If", "N"])
-    )
-    const { changes, workflow } = add(
-      flow([agent()]),
-      { type: `${ai}memoryBufferWindow`, after: "id of Agent" } as never
-    )
-    same(workflow["connections"], joined(["Simple Memory", "Agent", "ai_memory"]))
-    assert.match(changes[0] ?? "", / for 'Agent'$/)
-    const store = { type: `${ai}vectorStoreInMemory`, parameters: { mode: "retrieve-as-tool", toolDescription: "x" } }
-    same(
-      add(flow([agent()]), { ...store, name: "Store", after: "Agent" } as never).workflow["connections"],
-      joined(["Store", "Agent", "ai_tool"])
-    )
+    const linked = (nodes: ReadonlyArray<Obj>, more: Obj & { readonly type: string }) => add(flow(nodes), more)
+    const check = linked([node("If", `${base}if`, 2.2)], { type: `${base}noOp`, name: "N", after: "If" })
+    same(check.workflow["connections"], joined(["If", "N"]))
+    const memory = linked([agent()], { type: `${ai}memoryBufferWindow`, after: "id of Agent" })
+    same(memory.workflow["connections"], joined(["Simple Memory", "Agent", "ai_memory"]))
+    assert.match(memory.changes[0] ?? "", / for 'Agent'$/)
+    const parameters = { mode: "retrieve-as-tool", toolDescription: "x" }
+    const store = linked([agent()], { type: `${ai}vectorStoreInMemory`, parameters, name: "Store", after: "Agent" })
+    same(store.workflow["connections"], joined(["Store", "Agent", "ai_tool"]))
   })
 
   it("refuses what cannot come after", () => {
@@ -483,16 +357,9 @@ describe("add", () => {
     const { workflow } = edit(
       flow([]),
       { op: "add", type: `${base}webhook`, name: "Start", parameters: { path: "p" } },
-      {
-        op: "add",
-        type: `${ai}agent`,
-        name: "Agent",
-        parameters: { promptType: "define", text: "hi" },
-        after: "Start"
-      },
-      { op: "add", type: `${ai}lmChatOpenAi`, after: "Agent" },
-      { op: "update", node: "OpenAI Chat Model", credentials: { openAiApi: { id: "1", name: "x" } } },
-      { op: "add", type: `${ai}toolCalculator`, after: "Agent" }
+      { op: "add", type: `${ai}agent`, name: "X", parameters: { promptType: "define", text: "hi" }, after: "Start" },
+      { op: "add", type: `${ai}lmChatOpenAi`, after: "X", credentials: { openAiApi: { id: "1", name: "x" } } },
+      { op: "add", ...tool, after: "X" }
     )
     same(problems(workflow, lookups()).filter(({ severity }) => severity === "error"), [])
   })
@@ -507,45 +374,27 @@ describe("update", () => {
   }
 
   it("merges parameters: objects are merged, null takes away, lists are replaced", () => {
-    const { changes, node } = update({
-      parameters: {
-        url: "b",
-        options: { timeout: null },
-        queryParameters: { parameters: [{ name: "a", value: null }] }
-      }
-    })
-    same(node["parameters"], {
-      url: "b",
-      options: { proxy: "p" },
-      queryParameters: { parameters: [{ name: "a", value: null }] }
-    })
+    const queryParameters = { parameters: [{ name: "a", value: null }] }
+    const { changes, node } = update({ parameters: { url: "b", options: { timeout: null }, queryParameters } })
+    same(node["parameters"], { url: "b", options: { proxy: "p" }, queryParameters })
     same(changes, [
       "Get: url: \"a\" → \"b\"",
       "Get: options.timeout: 1 → none",
       "Get: queryParameters: none → {\"parameters\":[{\"name\":\"a\",\"value\":null}]}"
     ])
     same(Object.keys(node), Object.keys(request))
-  })
-
-  it("drops nulls of what was no object", () => {
+    // Nulls of what was no object.
     same(update({ parameters: { url: { a: null, b: 1 } } }).node["parameters"], {
-      url: { b: 1 },
-      options: { timeout: 1, proxy: "p" }
+      ...request["parameters"] as Obj,
+      url: { b: 1 }
     })
   })
 
   it("sets properties, in place or behind the others, and takes them away by null", () => {
     const edited = update({ onError: "continueRegularOutput", notes: "x", zeta: 2, credentials: { a: { id: "1" } } })
     same(Object.keys(edited.node), [...Object.keys(request), "onError", "notes", "credentials"])
-    const again = edit(edited.workflow, {
-      op: "update",
-      node: "Get",
-      onError: null,
-      notes: null,
-      zeta: 1,
-      credentials: {}
-    })
-    same(text(again.workflow), text(workflow))
+    const back = { onError: null, notes: null, zeta: 1, credentials: {} }
+    same(text(edit(edited.workflow, { op: "update", node: "Get", ...back }).workflow), text(workflow))
   })
 
   it("that changes nothing gives back the workflow", () => {
@@ -573,40 +422,27 @@ describe("update", () => {
     assert.match(refused.hint, hint)
   })
 
+  const updated = (given: Obj, more: Obj) =>
+    nodeOf(edit(flow([given]), { op: "update", node: String(given["name"]), ...more }).workflow, String(given["name"]))
+
   it("does not mind parameters that were not known before, or take away what is not there", () => {
-    const old = flow([node("Get", `${base}httpRequest`, 4.2, { metod: 1 })])
-    same(
-      nodeOf(
-        edit(old, { op: "update", node: "Get", parameters: { metod: null, url: "x" } }).workflow,
-        "Get"
-      )["parameters"],
-      {
-        url: "x"
-      }
-    )
-    edit(old, { op: "update", node: "Get", parameters: { url: "x" } })
+    const old = node("Get", `${base}httpRequest`, 4.2, { metod: 1 })
+    same(updated(old, { parameters: { metod: null, url: "x" } })["parameters"], { url: "x" })
+    same(updated(old, { parameters: { url: "x" } })["parameters"], { metod: 1, url: "x" })
   })
 
   it("judges parameters by the version it sets", () => {
-    const old = flow([node("Set", `${base}set`, 2)])
-    const assignments = { assignments: { assignments: [] } }
-    same(
-      refusal(old, { op: "update", node: "Set", parameters: assignments }).field,
-      "operations[0].parameters.assignments"
-    )
-    edit(old, { op: "update", node: "Set", typeVersion: 3.4, parameters: assignments })
+    const old = node("Set", `${base}set`, 2)
+    const parameters = { assignments: { assignments: [] } }
+    const refused = refusal(flow([old]), { op: "update", node: "Set", parameters })
+    same(refused.field, "operations[0].parameters.assignments")
+    same(updated(old, { typeVersion: 3.4, parameters })["parameters"], parameters)
   })
 
   it("completes the filter it sets", () => {
-    const check = flow([node("If", `${base}if`, 2.2)])
-    const edited = edit(check, { op: "update", node: "If", parameters: { conditions: { conditions: [] } } })
-    same(nodeOf(edited.workflow, "If")["parameters"], {
-      conditions: {
-        combinator: "and",
-        conditions: [],
-        options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 }
-      }
-    })
+    const options = { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 }
+    const { parameters } = updated(node("If", `${base}if`, 2.2), { parameters: { conditions: { conditions: [] } } })
+    same(parameters, { conditions: { combinator: "and", conditions: [], options } })
   })
 
   it("shows the beginning of long values, and all of many", () => {

@@ -20,11 +20,7 @@ const attempt = (
   nodes: ReadonlyArray<string>,
   target: { readonly name?: string; readonly workflowId?: string } = { name: "Sub" },
   callees: Readonly<Record<string, Obj>> = {}
-) =>
-  WorkflowEdit.apply(workflow, [{ op: "extract", nodes, ...target }], {
-    ...lookups(),
-    callee: (id) => callees[id]
-  })
+) => WorkflowEdit.apply(workflow, [{ op: "extract", nodes, ...target }], { ...lookups(), callee: (id) => callees[id] })
 
 const extract = (...args: Parameters<typeof attempt>) => {
   const { created, workflow } = Result.getOrThrowWith(attempt(...args), ({ message }) => new Error(message))
@@ -41,12 +37,8 @@ const text = (workflow: Obj, name: string) => obj(nodeOf(workflow, name)["parame
 describe("extract", () => {
   it("moves nodes as they are, and calls them with whole items", () => {
     const settings = { executionOrder: "v1", timezone: "Asia/Tokyo", errorWorkflow: "e" }
-    const b = set("B", {
-      notes: "why",
-      disabled: true,
-      onError: "continueRegularOutput",
-      credentials: { a: { id: "c" } }
-    })
+    const more = { notes: "why", disabled: true, onError: "continueRegularOutput", credentials: { a: { id: "c" } } }
+    const b = set("B", more)
     const before = { ...inRow(hook, set("A"), b, set("End")), settings, pinData: { A: [{ json: {} }] } }
     const { sub, workflow } = extract(before, ["A", "B"])
     assert.deepStrictEqual(nodeOf(sub, "B"), b)
@@ -123,28 +115,33 @@ describe("extract", () => {
       [hook, branching, a, set("B"), { ...merge, parameters: { mode } }, end],
       joined(["Hook", "If"], ["If", "A"], ["If", "B", "main", 1], ...links, ["Merge", "End"])
     )
-  const all = ["If", "A", "B", "Merge"]
-  const refusals: ReadonlyArray<readonly [string, Obj, ReadonlyArray<string>, RegExp]> = [
-    ["a trigger", inRow(hook, a, end), ["Hook", "A"], /'Hook' is a trigger/],
-    ["an answer to the webhook", inRow(hook, a, of("respondToWebhook")), ["A", "B"], /'B' waits for or answers/],
-    ["a wait", inRow(hook, of("wait"), end), ["B"], /'B' waits/],
-    [
-      "state between runs",
-      inRow(hook, {
-        ...of("removeDuplicates", { operation: "removeItemsSeenInPreviousExecutions" }),
-        typeVersion: 2
-      }),
-      ["B"],
-      /remembers/
-    ],
-    ["two entries", inRow(hook, a, set("B"), set("C"), end), ["A", "C"], /one entry/],
-    ["no entry", flow([hook, a]), ["A"], /Nothing leads/],
-    ["a node apart", flow([hook, a, set("B")], joined(["Hook", "A"])), ["A", "B"], /'B' does not follow 'A'/],
-    ["two exits", joining("append", ["A", "Merge"], ["B", "Merge", "main", 0, 1]), ["If"], /leave the group at/],
+  const all = "If A B Merge"
+  const chain = [hook, a, set("B"), end]
+  const from = joined(["Hook", "A"], ["A", "B"], ["A", "End"])
+  const aggregate = node("A", `${base}aggregate`, 1)
+  const seen = of("removeDuplicates", { operation: "removeItemsSeenInPreviousExecutions" })
+  const each = raw("End", "={{ $('Each').item.json.x }}")
+  const python = node("A", `${base}code`, 2, { language: "python", pythonCode: "return _('Hook').first()" })
+  /** Row of a hook, A that reads so, and an end. */
+  const reading = (code: string) => inRow(hook, raw("A", `={{ ${code} }}`), end)
+  const either = flow(
+    [hook, branching, set("B"), raw("A", "={{ $('B').item.json.x }}")],
+    joined(["Hook", "If"], ["If", "B"], ["If", "A", "main", 1], ["B", "A"])
+  )
+  const unsaved = { ...inRow(hook, set("Each"), set("A"), each), settings: { saveDataSuccessExecution: "none" } }
+  it.each<[string, Obj, nodes: string, RegExp]>([
+    ["a trigger", inRow(hook, a, end), "Hook A", /'Hook' is a trigger/],
+    ["an answer to the webhook", inRow(hook, a, of("respondToWebhook")), "A B", /'B' waits for or answers/],
+    ["a wait", inRow(hook, of("wait"), end), "B", /'B' waits/],
+    ["state between runs", inRow(hook, { ...seen, typeVersion: 2 }), "B", /remembers/],
+    ["two entries", inRow(hook, a, set("B"), set("C"), end), "A C", /one entry/],
+    ["no entry", flow([hook, a]), "A", /Nothing leads/],
+    ["a node apart", flow([hook, a, set("B")], joined(["Hook", "A"])), "A B", /'B' does not follow 'A'/],
+    ["two exits", joining("append", ["A", "Merge"], ["B", "Merge", "main", 0, 1]), "If", /leave the group at/],
     [
       "the second output",
       flow([hook, branching, end], joined(["Hook", "If"], ["If", "End", "main", 1])),
-      ["If"],
+      "If",
       /'If' 1/
     ],
     [
@@ -155,86 +152,27 @@ describe("extract", () => {
     ],
     ["another end", joining("append", ["A", "Merge"]), all, /'B' can be the last to run/],
     ["a Merge that waits", joining("chooseBranch", ["A", "Merge"], ["B", "Merge", "main", 0, 1]), all, /waits for all/],
-    ["an exit that goes on", flow([hook, a, set("B"), end], joined(["Hook", "A"], ["A", "B"], ["A", "End"])), [
-      "A",
-      "B"
-    ], /both to nodes of the group/],
-    ["a loop", flow([hook, a, set("B"), end], joined(["Hook", "A"], ["A", "B"], ["B", "A"], ["A", "End"])), [
-      "A",
-      "B"
-    ], /in a loop/],
-    ["a run index", inRow(hook, raw("A", "={{ $runIndex }}"), end), ["A"], /\$runIndex has another value/],
-    ["all items of a node", inRow(hook, raw("A", "={{ $('Hook').all().length }}"), end), ["A"], /more of 'Hook'/],
-    ["binary data of a node", inRow(hook, raw("A", "={{ $('Hook').item.binary.x }}"), end), ["A"], /more of 'Hook'/],
-    ["another run", inRow(hook, raw("A", "={{ $('Hook').first(0, 1).json.a }}"), end), ["A"], /more of 'Hook'/],
-    [
-      "a name from the items",
-      inRow(hook, raw("A", "={{ $($json.node).item.json.a }}"), end),
-      ["A"],
-      /cannot be followed/
-    ],
-    ["code that does not parse", inRow(hook, code("A", "return $('Hook').first().json.a +"), end), ["A"], /cannot be/],
-    [
-      "a node that may not run",
-      flow(
-        [hook, branching, set("B"), raw("A", "={{ $('B').item.json.x }}")],
-        joined(["Hook", "If"], ["If", "B"], ["If", "A", "main", 1], ["B", "A"])
-      ),
-      ["A"],
-      /'B', which does not always run/
-    ],
+    ["an exit that goes on", flow(chain, from), "A B", /both to nodes of the group/],
+    ["a loop", flow(chain, joined(["Hook", "A"], ["A", "B"], ["B", "A"], ["A", "End"])), "A B", /in a loop/],
+    ["a run index", reading("$runIndex"), "A", /\$runIndex has another value/],
+    ["all items of a node", reading("$('Hook').all().length"), "A", /more of 'Hook'/],
+    ["binary data of a node", reading("$('Hook').item.binary.x"), "A", /more of 'Hook'/],
+    ["another run", reading("$('Hook').first(0, 1).json.a"), "A", /more of 'Hook'/],
+    ["a name from the items", reading("$($json.node).item.json.a"), "A", /cannot be followed/],
+    ["code that does not parse", inRow(hook, code("A", "return $('Hook').first().json.a +"), end), "A", /cannot be/],
+    ["a node that may not run", either, "A", /'B', which does not always run/],
     [
       "the item after a join",
-      inRow(hook, set("Each"), node("A", `${base}aggregate`, 1), raw("B", "={{ $('Each').item.json.x }}"), end),
-      [
-        "A",
-        "B"
-      ],
+      inRow(hook, set("Each"), aggregate, raw("B", "={{ $('Each').item.json.x }}"), end),
+      "A B",
       /after a node that joins items/
     ],
-    ["a reader of an inner node", inRow(hook, a, set("B"), raw("End", "={{ $('A').item.json.x }}")), [
-      "A",
-      "B"
-    ], /'End' reads 'A'/],
-    [
-      "a reader of the exit's parameters",
-      inRow(hook, a, raw("End", "={{ $('A').params.mode }}")),
-      ["A"],
-      /'End' reads 'A'/
-    ],
-    [
-      "a match through a join",
-      inRow(hook, set("Each"), node("A", `${base}aggregate`, 1), raw("End", "={{ $('Each').item.json.x }}")),
-      [
-        "A"
-      ],
-      /matching item of 'Each'/
-    ],
-    [
-      "a match through runs that are not stored",
-      {
-        ...inRow(hook, set("Each"), set("A"), raw("End", "={{ $('Each').item.json.x }}")),
-        settings: { saveDataSuccessExecution: "none" }
-      },
-      ["A"],
-      /does not save its successful runs/
-    ],
-    [
-      "Python that reads a node",
-      inRow(
-        hook,
-        node("A", `${base}code`, 2, {
-          language: "python",
-          pythonCode: "return _('Hook').first()"
-        })
-      ),
-      ["A"],
-      /Python/
-    ]
-  ]
-  for (const [name, workflow, nodes, message] of refusals) {
-    it(`refuses ${name}`, () => assert.match(why(workflow, nodes), message))
-  }
+    ["a reader of an inner node", inRow(hook, a, set("B"), raw("End", "={{ $('A').item }}")), "A B", /'End' reads 'A'/],
+    ["a reader of parameters", inRow(hook, a, raw("End", "={{ $('A').params.mode }}")), "A", /'End' reads 'A'/],
+    ["a match through a join", inRow(hook, set("Each"), aggregate, each), "A", /matching item of 'Each'/],
+    ["a match through runs that are not stored", unsaved, "A", /does not save its successful runs/],
+    ["Python that reads a node", inRow(hook, python), "A", /Python/]
+  ])("refuses %s", (_, workflow, nodes, message) => assert.match(why(workflow, nodes.split(" ")), message))
 
   it("is refused where workflows cannot be created", () => {
     const result = WorkflowEdit.apply(inRow(hook, a), [{ op: "extract", nodes: ["A"], name: "Sub" }], lookups())

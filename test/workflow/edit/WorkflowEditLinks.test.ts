@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Obj, obj } from "../../../src/base/Json.ts"
+import { obj } from "../../../src/base/Json.ts"
 import type * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
 import { joined } from "../../support/workflows.ts"
 import { agent, ai, base, edit, flow, hook, model, node, nodeOf, refusal, set } from "./edits.ts"
@@ -39,201 +39,113 @@ type Ends = Pick<Extract<WorkflowEdit.Operation, { op: "connect" }>, "sourceOutp
 const connect = (from: string, to: string, ends: Ends = {}) => ({ op: "connect", from, to, ...ends }) as const
 const disconnect = (from: string, to: string, ends: Ends = {}) => ({ op: "disconnect", from, to, ...ends }) as const
 
+/** Both ends of `If.false → A` or `A → Merge.2`; digits are an index, in quotes they are text. */
+const ends = (text: string): [from: string, to: string, ends: Ends] => {
+  const [[from = "", output] = [], [to = "", input] = []] = text.split(" → ").map((end) => end.split("."))
+  const port = (given: string) => /^\d+$/.test(given) ? Number(given) : given.replaceAll("\"", "")
+  return [from, to, {
+    ...output === undefined ? {} : { sourceOutput: port(output) },
+    ...input === undefined ? {} : { targetInput: port(input) }
+  }]
+}
+
+/** The connections that have only the link of words such as `'If' main[1] 'false' → 'A' main[0]`. */
+const connectionsOf = (words: string) => {
+  const end = /^'(.+?)'(?: (\w+)(?:\[(\d+)\])?)?/
+  const [[, from = "", type = "main", output = 0] = [], [, to = "", , input = 0] = []] = words.split(" → ")
+    .map((each) => end.exec(each) ?? [])
+  return joined([from, to, type, Number(output), Number(input)])
+}
+
 describe("connect", () => {
-  it.each<[string, string, Ends, Obj, string]>([
-    ["Hook", "A", {}, joined(["Hook", "A"]), "'Hook' → 'A'"],
-    ["id of Hook", "id of A", {}, joined(["Hook", "A"]), "'Hook' → 'A'"],
-    ["Hook", "A", { sourceOutput: "main", targetInput: "main" }, joined(["Hook", "A"]), "'Hook' → 'A'"],
-    ["Hook", "A", { sourceOutput: 0, targetInput: "main[0]" }, joined(["Hook", "A"]), "'Hook' → 'A'"],
-    ["If", "A", {}, joined(["If", "A"]), "'If' main[0] 'true' → 'A' main[0]"],
-    ["If", "A", { sourceOutput: "false" }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
-    ["If", "A", { sourceOutput: " FALSE " }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
-    ["If", "A", { sourceOutput: "1" }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
-    ["If", "A", { sourceOutput: 1 }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
-    ["If", "A", { sourceOutput: "main[1]" }, joined(["If", "A", "main", 1]), "'If' main[1] 'false' → 'A' main[0]"],
-    ["Loop", "A", { sourceOutput: "loop" }, joined(["Loop", "A", "main", 1]), "'Loop' main[1] 'loop' → 'A' main[0]"],
-    ["Loop", "A", { sourceOutput: "done" }, joined(["Loop", "A"]), "'Loop' main[0] 'done' → 'A' main[0]"],
-    ["Switch", "A", { sourceOutput: "新規" }, joined(["Switch", "A"]), "'Switch' main[0] '新規' → 'A' main[0]"],
-    [
-      "Switch",
-      "A",
-      { sourceOutput: "paid" },
-      joined(["Switch", "A", "main", 2]),
-      "'Switch' main[2] 'paid' → 'A' main[0]"
-    ],
-    [
-      "Switch",
-      "A",
-      { sourceOutput: "late FEE" },
-      joined(["Switch", "A", "main", 3]),
-      "'Switch' main[3] 'Late fee' → 'A' main[0]"
-    ],
-    ["A", "Merge", { targetInput: 2 }, joined(["A", "Merge", "main", 0, 2]), "'A' main[0] → 'Merge' main[2] 'Input 3'"],
-    [
-      "A",
-      "Merge",
-      { targetInput: "input 2" },
-      joined(["A", "Merge", "main", 0, 1]),
-      "'A' main[0] → 'Merge' main[1] 'Input 2'"
-    ],
-    [
-      "Model",
-      "Agent",
-      {},
-      joined(["Model", "Agent", "ai_languageModel"]),
-      "'Model' ai_languageModel → 'Agent' ai_languageModel 'Chat Model'"
-    ],
-    [
-      "Model",
-      "Agent",
-      { targetInput: "chat model" },
-      joined(["Model", "Agent", "ai_languageModel"]),
-      "'Model' ai_languageModel → 'Agent' ai_languageModel 'Chat Model'"
-    ],
-    [
-      "Calc",
-      "Agent",
-      { sourceOutput: "ai_tool" },
-      joined(["Calc", "Agent", "ai_tool"]),
-      "'Calc' ai_tool → 'Agent' ai_tool 'Tool'"
-    ],
-    [
-      "Calc",
-      "Agent",
-      { targetInput: "ai_tool" },
-      joined(["Calc", "Agent", "ai_tool"]),
-      "'Calc' ai_tool → 'Agent' ai_tool 'Tool'"
-    ],
-    [
-      "Calc",
-      "Agent",
-      { sourceOutput: 0, targetInput: 0 },
-      joined(["Calc", "Agent", "ai_tool"]),
-      "'Calc' ai_tool → 'Agent' ai_tool 'Tool'"
-    ],
-    [
-      "Memory",
-      "Agent",
-      {},
-      joined(["Memory", "Agent", "ai_memory"]),
-      "'Memory' ai_memory → 'Agent' ai_memory 'Memory'"
-    ],
-    ["Foo", "A", { sourceOutput: 7 }, joined(["Foo", "A", "main", 7]), "'Foo' main[7] → 'A' main[0]"],
-    [
-      "Foo",
-      "Agent",
-      { sourceOutput: "ai_tool" },
-      joined(["Foo", "Agent", "ai_tool"]),
-      "'Foo' ai_tool → 'Agent' ai_tool 'Tool'"
-    ],
-    [
-      "Foo",
-      "Agent",
-      { targetInput: "ai_tool" },
-      joined(["Foo", "Agent", "ai_tool"]),
-      "'Foo' ai_tool → 'Agent' ai_tool 'Tool'"
-    ],
-    ["A", "Foo", { targetInput: "main[3]" }, joined(["A", "Foo", "main", 0, 3]), "'A' main[0] → 'Foo' main[3]"],
-    ["A", "A", {}, joined(["A", "A"]), "'A' → 'A'"]
-  ])("%s to %s by %j", (from, to, ends, connections, words) => {
-    const edited = edit(workflow, connect(from, to, ends))
-    same([edited.workflow["connections"], edited.changes], [connections, [`connected ${words}`]])
-    same(text({ ...edited.workflow, connections: {} }), text(workflow))
-    // The same again changes nothing.
-    const again = edit(edited.workflow, connect(from, to, ends))
+  const chat = "'Model' ai_languageModel → 'Agent' ai_languageModel 'Chat Model'"
+  const calc = "'Calc' ai_tool → 'Agent' ai_tool 'Tool'"
+  const isFalse = "'If' main[1] 'false' → 'A' main[0]"
+  it.each([
+    ["Hook → A", "'Hook' → 'A'"],
+    ["id of Hook → id of A", "'Hook' → 'A'"],
+    ["Hook.main → A.main", "'Hook' → 'A'"],
+    ["Hook.0 → A.main[0]", "'Hook' → 'A'"],
+    ["If → A", "'If' main[0] 'true' → 'A' main[0]"],
+    ...["false", " FALSE ", "\"1\"", "1", "main[1]"].map((output) => [`If.${output} → A`, isFalse]),
+    ["Loop.loop → A", "'Loop' main[1] 'loop' → 'A' main[0]"],
+    ["Loop.done → A", "'Loop' main[0] 'done' → 'A' main[0]"],
+    ["Switch.新規 → A", "'Switch' main[0] '新規' → 'A' main[0]"],
+    ["Switch.paid → A", "'Switch' main[2] 'paid' → 'A' main[0]"],
+    ["Switch.late FEE → A", "'Switch' main[3] 'Late fee' → 'A' main[0]"],
+    ["A → Merge.2", "'A' main[0] → 'Merge' main[2] 'Input 3'"],
+    ["A → Merge.input 2", "'A' main[0] → 'Merge' main[1] 'Input 2'"],
+    ["Model → Agent", chat],
+    ["Model → Agent.chat model", chat],
+    ["Calc.ai_tool → Agent", calc],
+    ["Calc → Agent.ai_tool", calc],
+    ["Calc.0 → Agent.0", calc],
+    ["Memory → Agent", "'Memory' ai_memory → 'Agent' ai_memory 'Memory'"],
+    ["Foo.7 → A", "'Foo' main[7] → 'A' main[0]"],
+    ["Foo.ai_tool → Agent", "'Foo' ai_tool → 'Agent' ai_tool 'Tool'"],
+    ["Foo → Agent.ai_tool", "'Foo' ai_tool → 'Agent' ai_tool 'Tool'"],
+    ["A → Foo.main[3]", "'A' main[0] → 'Foo' main[3]"],
+    ["A → A", "'A' → 'A'"]
+  ])("%s, again and back", (given = "", words = "") => {
+    const edited = edit(workflow, connect(...ends(given)))
+    same(edited.workflow, { ...workflow, connections: connectionsOf(words) })
+    same(edited.changes, [`connected ${words}`])
+    const again = edit(edited.workflow, connect(...ends(given)))
     assert.strictEqual(again.workflow, edited.workflow)
     same(again.changes, [`${words} is already connected`])
-    const back = edit(edited.workflow, disconnect(from, to, ends))
+    const back = edit(edited.workflow, disconnect(...ends(given)))
     same([back.workflow, back.changes], [workflow, [`disconnected ${words}`]])
   })
 
-  it.each<[string, string, Ends, string, string, RegExp]>([
-    ["A", "Hook", {}, "to", "'Hook' has no main input; it has none.", /^A trigger starts a workflow/],
-    ["Hook", "Note", {}, "to", "'Note' has no main input; it has none.", /^'Note' has no inputs\.$/],
+  const output = "operations[0].sourceOutput"
+  it.each<[link: string, field: string, message: string, hint: RegExp]>([
+    ["A → Hook", "operations[0].to", "'Hook' has no main input; it has none.", /^A trigger starts a workflow/],
+    ["Hook → Note", "operations[0].to", "'Note' has no main input; it has none.", /^'Note' has no inputs\.$/],
     [
-      "Hook",
-      "A",
-      { sourceOutput: 1 },
-      "sourceOutput",
+      "Hook.1 → A",
+      output,
       "'Hook' has 1 main output ('GET'): main[1] is not one of them.",
       /^'Hook' has the output main\[0\] 'GET'\.$/
     ],
     [
-      "Hook",
-      "A",
-      { targetInput: 1 },
-      "targetInput",
+      "Hook → A.1",
+      "operations[0].targetInput",
       "'A' has 1 main input: main[1] is not one of them.",
       /^'A' has the input main\[0\]\.$/
     ],
+    ["If.2 → A", output, "'If' has 2 main outputs ('true', 'false'): main[2] is not one of them.", /main\[0\] 'true'/],
+    ["If.yes → A", output, "'If' has no output 'yes'.", /main\[0\] 'true', main\[1\] 'false'/],
+    ["Switch.PAID → A", output, "'Switch' has 2 outputs 'PAID': choose one by index.", /'Late fee'/],
+    ["Filter.1 → A", output, "'Filter' has 1 main output ('Kept'): main[1] is not one of them.", /main\[0\] 'Kept'/],
+    ["A → Merge.x", "operations[0].targetInput", "'Merge' has no input 'x'.", /main\[0\]/],
+    ["Calc → A", "operations[0].to", "'A' has no ai_tool input; it has main.", /main\[0\]/],
+    ["Calc.main → Agent", output, "'Calc' serves 'Agent' by ai_tool, not by main.", /by ai_tool/],
     [
-      "If",
-      "A",
-      { sourceOutput: 2 },
-      "sourceOutput",
-      "'If' has 2 main outputs ('true', 'false'): main[2] is not one of them.",
-      /main\[0\] 'true', main\[1\] 'false'/
-    ],
-    [
-      "If",
-      "A",
-      { sourceOutput: "yes" },
-      "sourceOutput",
-      "'If' has no output 'yes'.",
-      /main\[0\] 'true', main\[1\] 'false'/
-    ],
-    [
-      "Switch",
-      "A",
-      { sourceOutput: "PAID" },
-      "sourceOutput",
-      "'Switch' has 2 outputs 'PAID': choose one by index.",
-      /'Late fee'/
-    ],
-    [
-      "Filter",
-      "A",
-      { sourceOutput: 1 },
-      "sourceOutput",
-      "'Filter' has 1 main output ('Kept'): main[1] is not one of them.",
-      /main\[0\] 'Kept'/
-    ],
-    ["Merge", "A", { targetInput: "x" }, "targetInput", "'A' has no input 'x'.", /main\[0\]/],
-    ["Calc", "A", {}, "to", "'A' has no ai_tool input; it has main.", /main\[0\]/],
-    [
-      "Calc",
-      "Agent",
-      { sourceOutput: "main" },
-      "sourceOutput",
-      "'Calc' serves 'Agent' by ai_tool, not by main.",
-      /by ai_tool/
-    ],
-    ["Agent", "Calc", {}, "to", "'Calc' serves 'Agent' by ai_tool.", /^Connect 'Calc' to 'Agent' by ai_tool\.$/],
-    [
-      "Agent",
-      "Calc",
-      { sourceOutput: "ai_tool" },
-      "sourceOutput",
-      "ai_tool goes the other way: from 'Calc' to 'Agent'.",
+      "Agent → Calc",
+      "operations[0].to",
+      "'Calc' serves 'Agent' by ai_tool.",
       /^Connect 'Calc' to 'Agent' by ai_tool\.$/
     ],
     [
-      "Calc",
-      "Agent",
-      { targetInput: "main" },
-      "targetInput",
+      "Agent.ai_tool → Calc",
+      output,
+      "ai_tool goes the other way: from 'Calc' to 'Agent'.",
+      /^Connect 'Calc' to 'Agent'/
+    ],
+    [
+      "Calc → Agent.main",
+      "operations[0].targetInput",
       "Output ai_tool cannot be connected to an input of type main.",
       /Chat Model/
     ],
-    ["Calc", "Agent", { sourceOutput: "error" }, "sourceOutput", "'Calc' has no output 'error'.", /ai_tool/],
-    ["Foo", "A", { sourceOutput: "out" }, "sourceOutput", "'Foo' has no output 'out'.", /not known/],
-    ["Foo", "A", { sourceOutput: "error" }, "sourceOutput", "'Foo' has no output 'error'.", /not known/],
-    ["Hok", "A", {}, "from", "There is no node 'Hok'.", /'Hook'/],
-    ["Hook", "X", {}, "to", "There is no node 'X'.", /'Hook'/]
-  ])("not %s to %s by %j", (from, to, ends, field, message, hint) => {
-    const refused = refusal(workflow, connect(from, to, ends))
-    same(refused.field, `operations[0].${field}`)
-    assert.include(refused.message, message)
+    ["Calc.error → Agent", output, "'Calc' has no output 'error'.", /ai_tool/],
+    ["Foo.out → A", output, "'Foo' has no output 'out'.", /not known/],
+    ["Foo.error → A", output, "'Foo' has no output 'error'.", /not known/],
+    ["Hok → A", "operations[0].from", "There is no node 'Hok'.", /'Hook'/],
+    ["Hook → X", "operations[0].to", "There is no node 'X'.", /'Hook'/]
+  ])("not %s", (given, field, message, hint) => {
+    const refused = refusal(workflow, connect(...ends(given)))
+    same([refused.field, refused.message], [field, message])
     assert.match(refused.hint, hint)
   })
 
@@ -268,9 +180,7 @@ describe("connect", () => {
     const given = flow(nodes, { Switch: { main: [null, [{ node: "A", type: "main", index: 0 }]] } })
     const { workflow } = edit(given, connect("Switch", "B", { sourceOutput: 3 }))
     same(workflow["connections"], {
-      Switch: {
-        main: [null, [{ node: "A", type: "main", index: 0 }], [], [{ node: "B", type: "main", index: 0 }]]
-      }
+      Switch: { main: [null, [{ node: "A", type: "main", index: 0 }], [], [{ node: "B", type: "main", index: 0 }]] }
     })
     same(edit(given, connect("Switch", "B", { sourceOutput: 0 })).workflow["connections"], {
       Switch: { main: [[{ node: "B", type: "main", index: 0 }], [{ node: "A", type: "main", index: 0 }]] }
@@ -330,15 +240,12 @@ describe("disconnect", () => {
   const left = (...ends: Parameters<typeof disconnect>) => edit(linked, disconnect(...ends)).workflow["connections"]
 
   it("every link between two, or one of them", () => {
-    same(left("If", "A"), joined(["If", "B", "main", 1], ["A", "Merge"], ["A", "Merge", "main", 0, 2]))
-    same(left("If", "A", { sourceOutput: "true" }), {
-      ...joined(["If", "A", "main", 1], ["If", "B", "main", 1], ["A", "Merge"], ["A", "Merge", "main", 0, 2])
-    })
-    same(
-      left("A", "Merge", { targetInput: 2 }),
-      joined(["If", "A"], ["If", "A", "main", 1], ["If", "B", "main", 1], ["A", "Merge"])
-    )
-    same(obj(left("A", "Merge"))?.["A"], undefined)
+    const [b, second] = [["If", "B", "main", 1], ["If", "A", "main", 1]] as const
+    const merge = [["A", "Merge"], ["A", "Merge", "main", 0, 2]] as const
+    same(left("If", "A"), joined(b, ...merge))
+    same(left("If", "A", { sourceOutput: "true" }), joined(second, b, ...merge))
+    same(left("A", "Merge", { targetInput: 2 }), joined(["If", "A"], second, b, ["A", "Merge"]))
+    same(left("A", "Merge"), joined(["If", "A"], second, b))
     same(edit(linked, disconnect("If", "A")).changes, [
       "disconnected 'If' main[0] 'true' → 'A' main[0], 'If' main[1] 'false' → 'A' main[0]"
     ])
@@ -358,15 +265,15 @@ describe("disconnect", () => {
     ]])
   })
 
-  it.each<[string, string, Ends, string, RegExp]>([
-    ["If", "Merge", {}, "'If' is not connected to 'Merge'.", /Existing: 'If' → 'A', 'If' main\[1\] → 'A' main/],
-    ["If", "B", { sourceOutput: 0 }, "'If' is not connected to 'B' there.", /Existing: 'If' main\[1\] 'false' → 'B'/],
-    ["Hook", "A", {}, "'Hook' is not connected to 'A'.", /no outgoing connections/],
-    ["If", "A", { sourceOutput: "error" }, "'If' is not connected to 'A' there.", /main\[0\]/],
-    ["If", "A", { sourceOutput: "no" }, "'If' has no output 'no'.", /'false'/],
-    ["If", "Gone", {}, "There is no node 'Gone'.", /There are/]
-  ])("not %s from %s by %j", (from, to, ends, message, hint) => {
-    const refused = refusal(linked, disconnect(from, to, ends))
+  it.each<[link: string, message: string, hint: RegExp]>([
+    ["If → Merge", "'If' is not connected to 'Merge'.", /Existing: 'If' → 'A', 'If' main\[1\] → 'A' main/],
+    ["If.0 → B", "'If' is not connected to 'B' there.", /Existing: 'If' main\[1\] 'false' → 'B'/],
+    ["Hook → A", "'Hook' is not connected to 'A'.", /no outgoing connections/],
+    ["If.error → A", "'If' is not connected to 'A' there.", /main\[0\]/],
+    ["If.no → A", "'If' has no output 'no'.", /'false'/],
+    ["If → Gone", "There is no node 'Gone'.", /There are/]
+  ])("not %s", (given, message, hint) => {
+    const refused = refusal(linked, disconnect(...ends(given)))
     same(refused.message, message)
     assert.match(refused.hint, hint)
   })

@@ -7,21 +7,9 @@ import { problems } from "../../../src/workflow/check/WorkflowProblems.ts"
 import type { Operation } from "../../../src/workflow/edit/WorkflowEdit.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
 import { ai, attempt, base, edit, lookups, nodeOf } from "./edits.ts"
-import {
-  Any,
-  done,
-  frozen,
-  Name,
-  names,
-  NewName,
-  operationsOf,
-  Path,
-  Plain,
-  Port,
-  Position,
-  sound,
-  Type
-} from "./operations.ts"
+import * as random from "./operations.ts"
+
+const { Any, done, frozen, Name, names, NewName, operationsOf, Path, Plain, Port, Position, sound, Type } = random
 
 const text = (value: unknown) => JSON.stringify(value)
 
@@ -71,12 +59,12 @@ describe("an operation that is reverted leaves no trace", () => {
     (name) => isSame(sound, { op: "disable", node: name }, { op: "enable", node: name })
   )
 
-  it.prop("moving", { name: Existing, position: Position }, ({ name, position }) =>
-    isSame(
-      sound,
-      { op: "move", node: name, position },
-      { op: "move", node: name, position: { x: 0, y: 0 } }
-    ))
+  it.prop(
+    "moving",
+    { name: Existing, position: Position },
+    ({ name, position }) =>
+      isSame(sound, { op: "move", node: name, position }, { op: "move", node: name, position: { x: 0, y: 0 } })
+  )
 
   it.prop(
     "renaming, from any name to any other",
@@ -99,29 +87,25 @@ describe("an operation that is reverted leaves no trace", () => {
   )
 
   it.prop("connecting", { from: Existing, to: Existing, output: optionalPort(), input: optionalPort() }, (given) => {
-    const ends = {
-      from: given.from,
-      to: given.to,
-      ...(given.output === null ? {} : { sourceOutput: given.output }),
-      ...(given.input === null ? {} : { targetInput: given.input })
-    }
-    const result = attempt(sound, { op: "connect", ...ends })
+    const { from, input, output, to } = given
+    const ends = { ...output === null ? {} : { sourceOutput: output }, ...input === null ? {} : { targetInput: input } }
+    const result = attempt(sound, { op: "connect", from, to, ...ends })
     if (Result.isFailure(result) || result.success.workflow === sound) return
+    const { workflow } = result.success
     const before = new Set(Connections.links(sound["connections"]).map(Connections.linkKey))
-    const made = Connections.links(result.success.workflow["connections"]).filter((link) =>
-      !before.has(Connections.linkKey(link))
-    )
+    const made = Connections.links(workflow["connections"]).filter((link) => !before.has(Connections.linkKey(link)))
     assert.strictEqual(made.length, 1)
     const [link] = made
-    const back = edit(result.success.workflow, {
+    const [sourceOutput, targetInput] = [link?.output, link?.input].map((port) => `${port?.type}[${port?.index}]`)
+    const back = edit(workflow, {
       op: "disconnect",
-      from: given.from,
-      to: given.to,
-      sourceOutput: `${link?.output.type}[${link?.output.index}]`,
-      targetInput: `${link?.input.type}[${link?.input.index}]`
+      from,
+      to,
+      sourceOutput: sourceOutput ?? "",
+      targetInput: targetInput ?? ""
     })
     assert.strictEqual(text(back.workflow["connections"]), text(sound["connections"]))
-    if (given.output !== "error") assert.strictEqual(text(back.workflow), text(sound))
+    if (output !== "error") assert.strictEqual(text(back.workflow), text(sound))
   })
 
   it.prop("adding", { type: Type, after: Name }, ({ after, type }) => {
@@ -129,10 +113,7 @@ describe("an operation that is reverted leaves no trace", () => {
     if (Result.isFailure(result)) return
     const { added, workflow } = result.success
     isWhole(workflow)
-    assert.strictEqual(
-      text(edit(workflow, { op: "remove", node: added[0]?.id ?? "" }).workflow),
-      text(sound)
-    )
+    assert.strictEqual(text(edit(workflow, { op: "remove", node: added[0]?.id ?? "" }).workflow), text(sound))
   })
 })
 
@@ -169,58 +150,42 @@ describe("replaceNode, with any type", () => {
 
 describe("whatever the workflow is", () => {
   const Thing = Schema.Union([Schema.Literals(["A", "B", "__proto__", "constructor", ""]), Json])
+  const or = <A extends Schema.Top>(given: A) => Schema.Union([given, Json])
   const Sketch = Schema.Struct({
     name: Json,
-    nodes: Schema.Union([
-      Json,
-      Schema.Array(Schema.Union([
-        Json,
-        Schema.Struct({
-          id: Thing,
-          name: Thing,
-          type: Schema.Union([Schema.Literals([`${base}switch`, `${ai}agent`, "n8n-nodes-foo.bar"]), Json]),
-          typeVersion: Schema.Union([Schema.Literals([1, 2, 3]), Json]),
-          position: Json,
-          parameters: Json,
-          onError: Json
-        })
-      ]))
-    ]),
-    connections: Schema.Union([
-      Json,
+    nodes: or(Schema.Array(or(Schema.Struct({
+      id: Thing,
+      name: Thing,
+      type: or(Schema.Literals([`${base}switch`, `${ai}agent`, "n8n-nodes-foo.bar"])),
+      typeVersion: or(Schema.Literals([1, 2, 3])),
+      position: Json,
+      parameters: Json,
+      onError: Json
+    })))),
+    connections: or(Schema.Record(
+      Schema.Literals(["A", "B", "__proto__"]),
       Schema.Record(
-        Schema.Literals(["A", "B", "__proto__"]),
-        Schema.Record(
-          Schema.Literals(["main", "ai_tool"]),
-          Schema.Array(Schema.Array(Schema.Union([Json, Schema.Struct({ node: Thing, type: Key, index: Json })])))
-        )
+        Schema.Literals(["main", "ai_tool"]),
+        Schema.Array(Schema.Array(or(Schema.Struct({ node: Thing, type: Key, index: Json }))))
       )
-    ]),
+    )),
     pinData: Json,
     nodeGroups: Json,
     settings: Json
   })
   const Word = Schema.Literals(["A", "B", "__proto__", "constructor"])
+  const op = <const A extends ReadonlyArray<string>, const B extends Schema.Struct.Fields>(ops: A, fields: B) =>
+    Schema.Struct({ op: Schema.Literals(ops), ...fields })
   const Hostile = Schema.Union([
-    Schema.Struct({
-      op: Schema.Literal("add"),
-      type: Type,
-      after: Schema.optionalKey(Word),
-      parameters: Schema.Record(Key, Json)
-    }),
-    Schema.Struct({ op: Schema.Literals(["remove", "enable", "disable"]), node: Word }),
-    Schema.Struct({ op: Schema.Literal("rename"), node: Word, to: Word }),
-    Schema.Struct({ op: Schema.Literal("move"), node: Word, position: Position }),
-    Schema.Struct({
-      op: Schema.Literals(["connect", "disconnect"]),
-      from: Word,
-      to: Word,
-      sourceOutput: Schema.String
-    }),
-    Schema.Struct({ op: Schema.Literal("update"), node: Word, parameters: Schema.Record(Key, Json), disabled: Json }),
-    Schema.Struct({ op: Schema.Literal("set"), node: Word, path: Schema.Union([Path, Key]), value: Json }),
-    Schema.Struct({ op: Schema.Literal("replace"), node: Word, path: Path, find: Schema.String, with: Schema.String }),
-    Schema.Struct({ op: Schema.Literal("tidy") })
+    op(["add"], { type: Type, after: Schema.optionalKey(Word), parameters: Schema.Record(Key, Json) }),
+    op(["remove", "enable", "disable"], { node: Word }),
+    op(["rename"], { node: Word, to: Word }),
+    op(["move"], { node: Word, position: Position }),
+    op(["connect", "disconnect"], { from: Word, to: Word, sourceOutput: Schema.String }),
+    op(["update"], { node: Word, parameters: Schema.Record(Key, Json), disabled: Json }),
+    op(["set"], { node: Word, path: Schema.Union([Path, Key]), value: Json }),
+    op(["replace"], { node: Word, path: Path, find: Schema.String, with: Schema.String }),
+    op(["tidy"], {})
   ])
 
   it.prop(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { obj } from "../../../src/base/Json.ts"
+import type { Obj } from "../../../src/base/Json.ts"
 import * as JsonPath from "../../../src/base/JsonPath.ts"
 import { problems } from "../../../src/workflow/check/WorkflowProblems.ts"
 import * as WorkflowDiff from "../../../src/workflow/diff/WorkflowDiff.ts"
@@ -28,23 +28,18 @@ describe("replace", () => {
     with: replacement,
     ...(all === undefined ? {} : { all })
   })
-  const value = (path: string, name: string, ...operation: Parameters<typeof replace>) => {
+  const value = (...operation: Parameters<typeof replace>) => {
+    const [name, path] = operation
     const edited = edit(workflow, replace(...operation))
-    return { ...edited, value: JsonPath.get(nodeOf(edited.workflow, name)["parameters"], JsonPath.parse(path) ?? []) }
+    const steps = JsonPath.parse(path.replace("parameters.", "")) ?? []
+    return { ...edited, value: JsonPath.get(nodeOf(edited.workflow, name)["parameters"], steps) }
   }
 
   it("changes a part of a text, and shows its surroundings", () => {
-    const edited = value(
-      "jsCode",
-      "Net amount",
-      "Net amount",
-      "jsCode",
-      "json.discount.amount",
-      "(json.discount?.amount ?? 0)"
-    )
-    same(edited.value, code.replace("json.discount.amount", "(json.discount?.amount ?? 0)"))
-    same(edited.changes.length, 1)
-    const [line = ""] = edited.changes
+    const safe = "(json.discount?.amount ?? 0)"
+    const edited = value("Net amount", "jsCode", "json.discount.amount", safe)
+    same(edited.value, code.replace("json.discount.amount", safe))
+    const line = edited.changes.join()
     assert.match(
       line,
       /^Net amount: jsCode: '….*- json\.discount\.amount.*…' → '….*- \(json\.discount\?\.amount \?\? 0\)/
@@ -58,22 +53,18 @@ describe("replace", () => {
   })
 
   it("takes the text literally: $ means nothing, nor does a pattern", () => {
-    same(
-      value("jsCode", "Net amount", "Net amount", "jsCode", "$1 $& $$", "$&$1$$$`").value,
-      code.replace(/\$1 \$& \$\$/, () => "$&$1$$$`")
-    )
-    same(
-      refusal(workflow, replace("Net amount", "jsCode", ".*", "x")).message,
-      "The text is not in jsCode of 'Net amount' (found 0 times)."
-    )
+    const edited = value("Net amount", "jsCode", "$1 $& $$", "$&$1$$$`")
+    same(edited.value, code.replace(/\$1 \$& \$\$/, () => "$&$1$$$`"))
+    const refused = refusal(workflow, replace("Net amount", "jsCode", ".*", "x"))
+    same(refused.message, "The text is not in jsCode of 'Net amount' (found 0 times).")
   })
 
   it("asks for more where the text is there more than once", () => {
     const refused = refusal(workflow, replace("Get", "url", "/a", "/b"))
     same([refused.field, refused.message], ["operations[0].find", "The text is 2 times in url of 'Get'."])
     assert.include(refused.hint, "all: true")
-    same(value("url", "Get", "Get", "url", "/a", "/b", true).value, "={{ $json.url }}/b/b")
-    same(value("url", "Get", "Get", "parameters.url", "/a/a", "").value, "={{ $json.url }}")
+    same(value("Get", "url", "/a", "/b", true).value, "={{ $json.url }}/b/b")
+    same(value("Get", "parameters.url", "/a/a", "").value, "={{ $json.url }}")
   })
 
   it("shows what is there where the text is not", () => {
@@ -88,113 +79,107 @@ describe("replace", () => {
   })
 
   it("brings a problem where the code does not parse any more", () => {
-    const broken = problems(
-      value("jsCode", "Net amount", "Net amount", "jsCode", "({ json }) =>", "({ json } =>").workflow,
-      lookups()
-    )
+    const broken = problems(value("Net amount", "jsCode", "({ json }) =>", "({ json } =>").workflow, lookups())
     const problem = broken.find(({ node }) => node === "Net amount")
     same(problem?.path, "nodes[0].parameters.jsCode")
     assert.match(problem?.message ?? "", /The code does not parse: .*, line 21: return/)
-    const expression = problems(value("url", "Get", "Get", "url", "$json.url }}", "$json. }}").workflow, lookups())
+    const expression = problems(value("Get", "url", "$json.url }}", "$json. }}").workflow, lookups())
     assert.isTrue(expression.some(({ message }) => /does not parse/.test(message)))
   })
 })
 
 describe("set", () => {
   const set = (node: string, path: string, value: unknown) => ({ op: "set" as const, node, path, value })
-  const parameters = (...operation: Parameters<typeof set>) =>
-    nodeOf(edit(workflow, set(...operation)).workflow, operation[0])["parameters"]
-
-  it("changes, adds, appends and removes one value", () => {
-    same(obj(parameters("Get", "options.timeout", 9))?.["options"], { timeout: 9 })
-    same(obj(parameters("Get", "options.proxy", "p"))?.["options"], { timeout: 5, proxy: "p" })
-    same(obj(parameters("Get", "method", "POST"))?.["method"], "POST")
-    same(obj(parameters("Get", "options.timeout", null))?.["options"], {})
-    const path = ["assignments", "assignments"]
-    same(JsonPath.get(parameters("Fields", "assignments.assignments[2].value", "x"), [...path, 2, "value"]), "x")
-    same(JsonPath.get(parameters("Fields", "assignments.assignments[ + ]", { name: "d" }), [...path, 3]), { name: "d" })
-    same(JsonPath.get(parameters("Fields", "parameters.assignments.assignments[0]", null), path), assignments.slice(1))
-  })
-
-  it("says what differs", () => {
-    same(edit(workflow, set("Fields", "assignments.assignments[2].value", "for c")).changes, [
-      "Fields: assignments.assignments[2].value: \"of c\" → \"for c\""
-    ])
-    same(edit(workflow, set("Get", "options.timeout", 5)).changes, ["'Get' already has these values"])
-    same(edit(workflow, set("Fields", "assignments.assignments[0]", null)).changes, [
-      "Fields: assignments.assignments[0]: {\"id\":\"a\",\"name\":\"a\",\"type\":\"string\",\"value\":\"of a\"} → none"
-    ])
-  })
-
-  it("makes the objects and the list on its way, which n8n leaves out when they are empty", () => {
-    same(parameters("Get", "options.batching.batch.batchSize", 10), {
-      url: "={{ $json.url }}/a/a",
-      options: { timeout: 5, batching: { batch: { batchSize: 10 } } }
-    })
-    same(parameters("Get", "headerParameters.parameters[+]", { name: "x", value: "y" }), {
-      url: "={{ $json.url }}/a/a",
-      options: { timeout: 5 },
-      headerParameters: { parameters: [{ name: "x", value: "y" }] }
-    })
+  const url = "={{ $json.url }}/a/a"
+  const item = { name: "x", value: "y" }
+  it.each<[string, string, unknown, expected: Obj, change: string]>([
+    ["Get", "options.timeout", 9, { url, options: { timeout: 9 } }, "options.timeout: 5 → 9"],
+    ["Get", "options.timeout", 5, { url, options: { timeout: 5 } }, ""],
+    ["Get", "options.proxy", "p", { url, options: { timeout: 5, proxy: "p" } }, "options.proxy: none → \"p\""],
+    ["Get", "method", "POST", { url, options: { timeout: 5 }, method: "POST" }, "method: none → \"POST\""],
+    ["Get", "options.timeout", null, { url, options: {} }, "options.timeout: 5 → none"],
+    // The objects and the list on the way, which n8n leaves out when they are empty.
+    [
+      "Get",
+      "options.batching.batch.batchSize",
+      10,
+      { url, options: { timeout: 5, batching: { batch: { batchSize: 10 } } } },
+      "options.batching: none → {\"batch\":{\"batchSize\":10}}"
+    ],
+    [
+      "Get",
+      "headerParameters.parameters[+]",
+      item,
+      { url, options: { timeout: 5 }, headerParameters: { parameters: [item] } },
+      "headerParameters: none → {\"parameters\":[{\"name\":\"x\",\"value\":\"y\"}]}"
+    ],
+    [
+      "Fields",
+      "assignments.assignments[2].value",
+      "x",
+      { assignments: { assignments: assignments.with(2, { ...assignments[2], value: "x" } as never) }, options: {} },
+      "assignments.assignments[2].value: \"of c\" → \"x\""
+    ],
+    [
+      "Fields",
+      "assignments.assignments[ + ]",
+      { name: "d" },
+      { assignments: { assignments: [...assignments, { name: "d" }] }, options: {} },
+      "assignments.assignments[3]: none → {\"name\":\"d\"}"
+    ],
+    [
+      "Fields",
+      "parameters.assignments.assignments[0]",
+      null,
+      { assignments: { assignments: assignments.slice(1) }, options: {} },
+      "assignments.assignments[0]: {\"id\":\"a\",\"name\":\"a\",\"type\":\"string\",\"value\":\"of a\"} → none"
+    ]
+  ])("changes, adds, appends or removes one value: %s %s = %j", (node, path, value, expected, change) => {
+    const edited = edit(workflow, set(node, path, value))
+    same(nodeOf(edited.workflow, node)["parameters"], expected)
+    same(edited.changes, [change === "" ? `'${node}' already has these values` : `${node}: ${change}`])
   })
 
   it("completes the filter that it is in", () => {
     const condition = { leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }
-    same(parameters("If", "conditions.conditions[+]", condition), {
-      conditions: {
-        combinator: "and",
-        conditions: [condition],
-        options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 }
-      }
+    const edited = edit(workflow, set("If", "conditions.conditions[+]", condition))
+    const options = { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 }
+    same(nodeOf(edited.workflow, "If")["parameters"], {
+      conditions: { combinator: "and", conditions: [condition], options }
     })
   })
 
-  it.each<[string, string, unknown, string, string, RegExp]>([
+  it.each<[place: string, unknown, field: string, message: string, RegExp]>([
+    ["Get options.batching.batches.size", 1, "path", "'batching' holds no 'batches': n8n drops it.", /'batch'/],
     [
-      "Get",
-      "options.batching.batches.batchSize",
-      1,
-      "path",
-      "'batching' holds no 'batches': n8n drops it.",
-      /'batch'/
-    ],
-    [
-      "Fields",
-      "assignments.assignments[3]",
+      "Fields assignments.assignments[3]",
       {},
       "path",
       "assignments.assignments[3] does not exist.",
-      /ends at \[2\]: .*\[\+\] appends/
+      /ends at \[2\]: .*\[\+\]/
     ],
+    ["Fields assignments.values[0]", {}, "path", "assignments.values does not exist.", /contains 'assignments'/],
+    ["Fields rules[+]", {}, "path", "Edit Fields (Set) 3.4 has no parameter 'rules'.", /./],
+    ["Get options.proxi.host", "x", "path", "HTTP Request has no parameter 'proxi' here: n8n drops it.", /'proxy'/],
+    ["Fields assignments.values[+]", {}, "path", "'assignments' holds no 'values': n8n drops it.", /'assignments'/],
+    ["Fields options[+]", {}, "path", "options is not a list.", /options is empty/],
+    ["Fields assignments.assignments[+]", null, "value", "null cannot be appended.", /\[\+\] appends/],
+    ["Fields b[+]", null, "value", "null cannot be appended.", /Append a value/],
     [
-      "Fields",
-      "assignments.values[0]",
-      {},
-      "path",
-      "assignments.values does not exist.",
-      /assignments contains 'assignments'/
-    ],
-    ["Fields", "rules[+]", {}, "path", "Edit Fields (Set) 3.4 has no parameter 'rules'.", /./],
-    ["Get", "options.proxi.host", "x", "path", "HTTP Request has no parameter 'proxi' here: n8n drops it.", /'proxy'/],
-    ["Fields", "assignments.values[+]", {}, "path", "'assignments' holds no 'values': n8n drops it.", /'assignments'/],
-    ["Fields", "options[+]", {}, "path", "options is not a list.", /options is empty/],
-    ["Fields", "assignments.assignments[+]", null, "value", "null cannot be appended.", /\[\+\] appends/],
-    ["Fields", "b[+]", null, "value", "null cannot be appended.", /Append a value/],
-    [
-      "Fields",
-      "assignments.assignments.name",
+      "Fields assignments.assignments.name",
       "x",
       "path",
       "assignments.assignments.name does not exist.",
       /ends at \[2\]/
     ],
-    ["Get", "url.x", "x", "path", "url.x does not exist.", /url is "=/],
-    ["Get", "options.proxy", null, "path", "options.proxy does not exist.", /'timeout'/],
-    ["Get", "metod", "GET", "path", "HTTP Request 4.2 has no parameter 'metod'.", /'method'/],
-    ["Get", "a..b", "x", "path", "'a..b' is not a path below parameters.", /rules\.values\[2\]/],
-    ["Get", "parameters", {}, "path", "'parameters' is not a path below parameters.", /'url', 'options'/],
-    ["Gets", "url", "x", "node", "There is no node 'Gets'.", /'Get'/]
-  ])("refuses %s %s = %j", (node, path, value, field, message, hint) => {
+    ["Get url.x", "x", "path", "url.x does not exist.", /url is "=/],
+    ["Get options.proxy", null, "path", "options.proxy does not exist.", /'timeout'/],
+    ["Get metod", "GET", "path", "HTTP Request 4.2 has no parameter 'metod'.", /'method'/],
+    ["Get a..b", "x", "path", "'a..b' is not a path below parameters.", /rules\.values\[2\]/],
+    ["Get parameters", {}, "path", "'parameters' is not a path below parameters.", /'url', 'options'/],
+    ["Gets url", "x", "node", "There is no node 'Gets'.", /'Get'/]
+  ])("refuses %s = %j", (place, value, field, message, hint) => {
+    const [node = "", path = ""] = place.split(" ")
     const refused = refusal(workflow, set(node, path, value))
     same([refused.field, refused.message], [`operations[0].${field}`, message])
     assert.match(refused.hint, hint)

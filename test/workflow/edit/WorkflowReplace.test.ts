@@ -13,7 +13,6 @@ const replace = (workflow: Obj, node: string, type: string, parameters: Obj = {}
   const [{ nodeId, ...report } = { nodeId: "", maintainedConnections: [], removedConnections: [] }] = reports
   return { ...edited, nodeId, report }
 }
-const refused = (node: string, type: string, more: Obj = {}) => refusal(flow([set("A")]), operation(node, type, more))
 
 describe("replaceNode", () => {
   it("keeps a node's other properties, and the order of its keys", () => {
@@ -24,30 +23,24 @@ describe("replaceNode", () => {
     same(changes, [`replaced 'A' (${base}set 3.4 → ${base}noOp 1)`])
   })
 
+  const parametersOf = (...args: Parameters<typeof replace>) => nodeOf(replace(...args).workflow, args[1])["parameters"]
+
   it("keeps parameters of the same name that are valid there, and drops the rest", () => {
-    const slack = node("Send", `${base}slack`, 2.3, {
-      resource: "message",
-      operation: "post",
-      text: "hi",
-      select: "channel",
-      otherOptions: { mrkdwn: true }
-    }, { credentials: { slackApi: { id: "1" } } })
+    const own = { operation: "post", text: "hi", select: "channel", otherOptions: { mrkdwn: true } }
+    const slack = node("Send", `${base}slack`, 2.3, { resource: "message", ...own }, { credentials: { slackApi: {} } })
     const { changes, workflow } = replace(flow([slack]), "Send", `${base}telegram`, { chatId: "5" })
     const made = nodeOf(workflow, "Send")
-    same(made["parameters"], { resource: "message", text: "hi", chatId: "5" })
-    same("credentials" in made, false)
+    same([made["parameters"], "credentials" in made], [{ resource: "message", text: "hi", chatId: "5" }, false])
     assert.include(changes[0], "; dropped the parameters operation, select, otherOptions")
   })
 
   it("prefers the given parameters, and drops those that they hide", () => {
-    const request = node("Get", `${base}httpRequest`, 4.2, {
-      url: "a",
-      sendBody: true,
-      jsonBody: "{}",
-      specifyBody: "json"
-    })
-    const { workflow } = replace(flow([request]), "Get", `${base}httpRequestTool`, { url: "b", sendBody: false })
-    same(nodeOf(workflow, "Get")["parameters"], { url: "b", sendBody: false })
+    const old = { url: "a", sendBody: true, jsonBody: "{}", specifyBody: "json" }
+    const given = { url: "b", sendBody: false }
+    same(
+      parametersOf(flow([node("Get", `${base}httpRequest`, 4.2, old)]), "Get", `${base}httpRequestTool`, given),
+      given
+    )
   })
 
   it("of the same type brings the newest version, and keeps all", () => {
@@ -57,20 +50,13 @@ describe("replaceNode", () => {
   })
 
   it("keeps credentials of types that the new type has", () => {
-    const credentials = {
-      githubApi: { id: "1", name: "g" },
-      githubOAuth2Api: { id: "2", name: "o" },
-      other: { id: "3" }
-    }
-    const github = node("G", `${base}githubTrigger`, 1, {}, { credentials })
-    same(nodeOf(replace(flow([github]), "G", `${base}github`).workflow, "G")["credentials"], {
-      githubApi: credentials.githubApi,
-      githubOAuth2Api: credentials.githubOAuth2Api
-    })
+    const [githubApi, githubOAuth2Api, other] = [{ id: "1", name: "g" }, { id: "2", name: "o" }, { id: "3" }]
+    const credentials = { githubApi, githubOAuth2Api, other }
+    const github = flow([node("G", `${base}githubTrigger`, 1, {}, { credentials })])
     const generic = { authentication: "genericCredentialType", genericAuthType: "other" }
-    same(nodeOf(replace(flow([github]), "G", `${base}httpRequest`, generic).workflow, "G")["credentials"], {
-      other: credentials.other
-    })
+    const left = (type: string, parameters: Obj = {}) =>
+      nodeOf(replace(github, "G", base + type, parameters).workflow, "G")["credentials"]
+    same([left("github"), left("httpRequest", generic)], [{ githubApi, githubOAuth2Api }, { other }])
   })
 
   it("adds a webhook if needed, and removes it if not", () => {
@@ -107,37 +93,28 @@ describe("replaceNode", () => {
       [hook, agent(), model("Model"), node("Calc", `${ai}toolCalculator`, 1), set("A")],
       joined(["Hook", "Agent"], ["Model", "Agent", "ai_languageModel"], ["Calc", "Agent", "ai_tool"], ["Agent", "A"])
     )
-    const chain = replace(workflow, "Agent", `${ai}chainLlm`)
-    same(chain.report.removedConnections, [
+    const link = "ai_languageModel → 'Agent' ai_languageModel"
+    same(replace(workflow, "Agent", `${ai}chainLlm`).report.removedConnections, [
       "'Calc' ai_tool → ai_tool: 'Agent' has no ai_tool input; it has main and ai_languageModel."
     ])
-    same(replace(workflow, "Model", `${ai}lmChatAnthropic`).report.maintainedConnections, [
-      "ai_languageModel → 'Agent' ai_languageModel"
-    ])
+    same(replace(workflow, "Model", `${ai}lmChatAnthropic`).report.maintainedConnections, [link])
     same(replace(workflow, "Model", `${ai}lmOllama`).report, {
       maintainedConnections: [],
-      removedConnections: [
-        `ai_languageModel → 'Agent' ai_languageModel: 'Agent' does not take a '${ai}lmOllama' as Chat Model.`
-      ]
+      removedConnections: [`${link}: 'Agent' does not take a '${ai}lmOllama' as Chat Model.`]
     })
   })
 
-  it("moves what starts at the output for errors to that of the new type", () => {
+  it("moves what starts at the output for errors to that of the new type, and keeps the label of an output", () => {
     const failing = set("A", { onError: "continueErrorOutput" })
     const workflow = flow([hook, failing, set("B"), set("C")], joined(["Hook", "A"], ["A", "B"], ["A", "C", "main", 1]))
     const { report, workflow: edited } = replace(workflow, "A", `${base}if`)
     same(report.maintainedConnections.slice(1), ["main[0] → 'B' main[0]", "main[2] → 'C' main[0]"])
     same(edited["connections"], joined(["Hook", "A"], ["A", "B"], ["A", "C", "main", 2]))
     same(replace(edited, "A", `${base}set`).workflow["connections"], workflow["connections"])
-  })
-
-  it("keeps links with the label of their output", () => {
-    const old = node("Loop", `${base}splitInBatches`, 2)
-    const workflow = flow([old, set("Work"), set("Done")], joined(["Loop", "Work"], ["Loop", "Done", "main", 1]))
-    same(
-      replace(workflow, "Loop", `${base}splitInBatches`).workflow["connections"],
-      joined(["Loop", "Done"], ["Loop", "Work", "main", 1])
-    )
+    const old = [node("Loop", `${base}splitInBatches`, 2), set("Work"), set("Done")]
+    const loop = flow(old, joined(["Loop", "Work"], ["Loop", "Done", "main", 1]))
+    const newer = replace(loop, "Loop", `${base}splitInBatches`).workflow
+    same(newer["connections"], joined(["Loop", "Done"], ["Loop", "Work", "main", 1]))
   })
 
   it("of a node that is connected to itself or to a removed node", () => {
@@ -151,43 +128,32 @@ describe("replaceNode", () => {
     )
   })
 
-  it("of types that are not known", () => {
-    const foo = node("Foo", "n8n-nodes-foo.bar", 3, { a: 1 })
-    const workflow = flow([foo, set("A")], joined(["Foo", "A", "main", 4], ["A", "Foo", "main", 0, 2]))
-    const { report, workflow: edited } = replace(workflow, "A", "n8n-nodes-foo.bar", { b: 1 })
-    same([nodeOf(edited, "A")["typeVersion"], nodeOf(edited, "A")["parameters"]], [3, { b: 1 }])
+  it("of types that are not known, or of a node that is hardly one", () => {
+    const type = "n8n-nodes-foo.bar"
+    const nodes = [node("Foo", type, 3, { a: 1 }), set("A")]
+    const workflow = flow(nodes, joined(["Foo", "A", "main", 4], ["A", "Foo", "main", 0, 2]))
+    const { report, workflow: edited } = replace(workflow, "A", type, { b: 1 })
+    assert.deepInclude(nodeOf(edited, "A"), { typeVersion: 3, parameters: { b: 1 } })
     same(report.removedConnections, [])
     same(replace(workflow, "Foo", `${base}set`).report.removedConnections.length, 2)
+    const odd = replace({ nodes: [{ id: "x", parameters: "p" }] }, "x", `${base}noOp`)
+    same(odd.workflow, { nodes: [{ id: "x", parameters: {}, type: `${base}noOp`, typeVersion: 1 }] })
   })
 
-  it("is refused where node, type, version or a parameter does not exist", () => {
-    same(refused("B", `${base}set`).field, "operations[0].node")
-    same(refused("A", `${base}sett`).field, "operations[0].type")
-    same(refused("A", `${base}httpRequest`, { typeVersion: 9 }).field, "operations[0].typeVersion")
-    same(refused("A", `${base}httpRequest`, { parameters: { metod: "x" } }), {
-      field: "operations[0].parameters.metod",
-      message: "HTTP Request 4.5 has no parameter 'metod'.",
-      hint: "Did you mean 'method'?"
-    })
-  })
-
-  it("takes a node that is hardly one", () => {
-    const { nodeId, workflow } = replace({ nodes: [{ id: "x", parameters: "p" }] }, "x", `${base}noOp`)
-    same(nodeId, "x")
-    same(workflow, { nodes: [{ id: "x", parameters: {}, type: `${base}noOp`, typeVersion: 1 }] })
+  it.each<[node: string, type: string, more: Obj, field: string]>([
+    ["B", "set", {}, "node"],
+    ["A", "sett", {}, "type"],
+    ["A", "httpRequest", { typeVersion: 9 }, "typeVersion"],
+    ["A", "httpRequest", { parameters: { metod: "x" } }, "parameters.metod"]
+  ])("is refused where node, type, version or a parameter does not exist: %s %s %j", (node, type, more, field) => {
+    same(refusal(flow([set("A")]), operation(node, base + type, more)).field, `operations[0].${field}`)
   })
 
   it("says what stayed and what did not, one line for each connection that is gone", () => {
+    const kept = { onError: "continueErrorOutput", retryOnFail: true, maxTries: 4, executeOnce: true, disabled: true }
     const http = node("Call", `${base}httpRequest`, 4.2, { url: "a", method: "POST", jsonBody: "{}" }, {
       credentials: { githubApi: { id: "1" }, slackApi: { id: "2" } },
-      onError: "continueErrorOutput",
-      retryOnFail: true,
-      maxTries: 4,
-      executeOnce: true,
-      alwaysOutputData: true,
-      notes: "n",
-      notesInFlow: true,
-      disabled: true
+      ...kept
     })
     const workflow = flow(
       [hook, http, set("A"), set("B"), set("Use", { parameters: { a: "={{ $('Call').item.json.x }}" } })],
@@ -199,8 +165,7 @@ describe("replaceNode", () => {
       `replaced 'Call' (${base}httpRequest 4.2 → ${base}github 1.1), with 3 connections, the credential githubApi; ` +
       "dropped the parameters url, method, jsonBody, the credential slackApi"
     ])
-    const { credentials: _, parameters: __, type: ___, typeVersion: ____, ...rest } = http
-    assert.deepInclude(nodeOf(edited, "Call"), rest)
+    assert.deepInclude(nodeOf(edited, "Call"), kept)
     same([edited["pinData"], nodeOf(edited, "Use")], [workflow["pinData"], nodeOf(workflow, "Use")])
     same(replace(workflow, "Call", `${base}if`).changes, [
       `replaced 'Call' (${base}httpRequest 4.2 → ${base}if 2.3), with 3 connections; ` +
@@ -213,13 +178,14 @@ describe("replaceNode", () => {
 
   it("never makes a branch an output for errors", () => {
     const check = node("If", `${base}if`, 2.2, {}, { onError: "continueErrorOutput" })
-    const workflow = flow(
-      [hook, check, set("A"), set("B"), set("C")],
-      joined(["Hook", "If"], ["If", "A"], ["If", "B", "main", 1], ["If", "C", "main", 2])
+    const links = [["If", "A"], ["If", "B", "main", 1], ["If", "C", "main", 2]] as const
+    const { report, workflow } = replace(
+      flow([check, set("A"), set("B"), set("C")], joined(...links)),
+      "If",
+      `${base}set`
     )
-    const { report, workflow: edited } = replace(workflow, "If", `${base}set`)
     same(report.removedConnections, ["main[1] → 'B' main[0]: the new type has no output for main[1] 'false'."])
-    same(edited["connections"], joined(["Hook", "If"], ["If", "A"], ["If", "C", "main", 1]))
+    same(workflow["connections"], joined(["If", "A"], ["If", "C", "main", 1]))
   })
 
   it("of an If by a Switch keeps the branches whose rules are given", () => {
@@ -246,11 +212,9 @@ describe("replaceNode", () => {
     assert.deepInclude(nodeOf(old.workflow, "httpRequest"), { type: `${base}set`, typeVersion: 2 })
   })
 
-  it("of the same type, version and parameters changes nothing", () => {
-    const workflow = flow([hook, set("A")], joined(["Hook", "A"]))
-    const again = edit(workflow, operation("A", "set", { typeVersion: 3.4 }))
-    same(again.changes, ["'A' already has this type, version and parameters"])
-    same(again.workflow, workflow)
+  it("of the same type, version and parameters changes nothing, also not a redacted secret", () => {
+    const again = edit(flow([set("A")]), operation("A", "set", { typeVersion: 3.4 }))
+    same([again.changes, again.workflow], [["'A' already has this type, version and parameters"], flow([set("A")])])
     const secret = flow([node("Sign", `${base}crypto`, 1, { action: "hmac", secret: "hunter2" })])
     const shown = operation("Sign", "crypto", { typeVersion: 1, parameters: { secret: "[redacted]" } })
     same(edit(secret, shown).workflow, secret)
