@@ -19,15 +19,9 @@ const dependent = [...nodeTypes.all.values()].flatMap(({ descriptions, type }) =
   })
 )
 
-const malformed: ReadonlyArray<unknown> = [
-  "={{ 3 }}",
-  "={{ [1, 2] }}",
-  "some text",
-  { some: [{ value: 1 }] },
-  { values: { value: 1 } },
-  [{ value: 1 }],
-  null
-]
+const malformed: ReadonlyArray<unknown> = ["={{ 3 }}", "={{ [1, 2] }}", "some text", null, { some: [{ value: 1 }] }, {
+  values: { value: 1 }
+}, [{ value: 1 }]]
 
 describe("a node whose ports cannot be computed", () => {
   it("is given no advice to reverse a connection, in every type whose ports depend on parameters", () => {

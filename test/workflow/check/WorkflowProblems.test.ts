@@ -33,7 +33,8 @@ const line = (...nodes: ReadonlyArray<Obj>) =>
   )
 
 const all = (workflow: Obj, more: Partial<Lookups> = {}) => problems(workflow, { ...lookups, ...more })
-const brief = (found: ReadonlyArray<Problem>) => found.map(({ message, path, severity }) => [severity, path, message])
+const brief = (found: ReadonlyArray<Problem>) =>
+  found.map(({ message, path, severity }) => `${severity} ${path}: ${message}`)
 /** The only problem, without what it has of its node. */
 const only = (workflow: Obj, more: Partial<Lookups> = {}) => {
   const [first, ...rest] = all(workflow, more)
@@ -56,10 +57,10 @@ describe("correct parts", () => {
           node("Loop", "splitInBatches", 3),
           agent({ disabled: false }),
           model("Model"),
-          node("Memory", `${ai}memoryBufferWindow`, 1.3, { sessionIdType: "customKey", sessionKey: "a" }),
           node("Time", "dateTimeTool", 2),
-          node("Note", "stickyNote", 1, { content: "={{ ) }}" }),
-          set("After")
+          set("After"),
+          node("Memory", `${ai}memoryBufferWindow`, 1.3, { sessionIdType: "customKey", sessionKey: "a" }),
+          node("Note", "stickyNote", 1, { content: "={{ ) }}" })
         ],
         joined(
           ["Hook", "Loop"],
@@ -79,54 +80,42 @@ describe("correct parts", () => {
 
 describe("the shape", () => {
   const a = set("A")
-  it.each([
-    { given: { name: "" }, path: "name" },
-    { given: { name: "x".repeat(129) }, path: "name" },
-    { given: { settings: [] }, path: "settings" },
-    { given: { connections: [] }, path: "connections" },
-    { given: { connections: { Hook: [] } }, path: "connections.Hook" },
-    { given: { connections: { Hook: { main: {} } } }, path: "connections.Hook.main" },
-    { given: { connections: { Hook: { main: [null, {}] } } }, path: "connections.Hook.main[1]" },
-    { given: { connections: { Hook: { main: [["A"]] } } }, path: "connections.Hook.main[0][0]" },
-    {
-      given: { connections: { Hook: { main: [[{ type: "main", index: 0 }]] } } },
-      path: "connections.Hook.main[0][0].node"
-    },
-    {
-      given: { connections: { Hook: { main: [[{ node: "A", index: 0 }]] } } },
-      path: "connections.Hook.main[0][0].type"
-    },
-    {
-      given: { connections: { Hook: { main: [[{ node: "A", type: "main", index: "0" }]] } } },
-      path: "connections.Hook.main[0][0].index"
-    },
-    {
-      given: { connections: { Hook: { main: [[{ node: "A", type: "main", index: -1 }]] } } },
-      path: "connections.Hook.main[0][0].index"
-    },
-    { given: { nodes: [hook, a, "B"] }, path: "nodes[2]" },
-    { given: { nodes: [hook, a, { ...a, id: "b", name: 5 }] }, path: "nodes[2].name" },
-    { given: { nodes: [hook, { ...a, type: "" }] }, path: "nodes[1].type" },
-    { given: { nodes: [hook, { ...a, typeVersion: "3.4" }] }, path: "nodes[1].typeVersion" },
-    { given: { nodes: [hook, { ...a, typeVersion: undefined }] }, path: "nodes[1].typeVersion" },
-    { given: { nodes: [hook, { ...a, position: [1] }] }, path: "nodes[1].position" },
-    { given: { nodes: [hook, { ...a, parameters: [] }] }, path: "nodes[1].parameters" },
-    { given: { nodes: [hook, { ...a, id: 5 }] }, path: "nodes[1].id" },
-    { given: { nodes: [hook, { ...a, disabled: "true" }] }, path: "nodes[1].disabled" },
-    { given: { nodes: [hook, { ...a, credentials: "x" }] }, path: "nodes[1].credentials" },
-    { given: { nodes: [hook, { ...a, onError: "continue" }] }, path: "nodes[1].onError" },
-    { given: { nodes: [hook, a, set("A", { id: "other" })] }, path: "nodes[2].name" },
-    { given: { nodes: [hook, a, set("B", { id: a["id"] })] }, path: "nodes[2].id" }
-  ])("is wrong at $path", ({ given, path }) => {
+  const connected = (connections: unknown) => ({ connections })
+  const linked = (link: Obj) => connected({ Hook: { main: [[link]] } })
+  const broken = (more: Obj) => ({ nodes: [hook, { ...a, ...more }] })
+  it.each<[path: string, given: Obj]>([
+    ["name", { name: "" }],
+    ["name", { name: "x".repeat(129) }],
+    ["settings", { settings: [] }],
+    ["connections", connected([])],
+    ["connections.Hook", connected({ Hook: [] })],
+    ["connections.Hook.main", connected({ Hook: { main: {} } })],
+    ["connections.Hook.main[1]", connected({ Hook: { main: [null, {}] } })],
+    ["connections.Hook.main[0][0]", connected({ Hook: { main: [["A"]] } })],
+    ["connections.Hook.main[0][0].node", linked({ type: "main", index: 0 })],
+    ["connections.Hook.main[0][0].type", linked({ node: "A", index: 0 })],
+    ["connections.Hook.main[0][0].index", linked({ node: "A", type: "main", index: "0" })],
+    ["connections.Hook.main[0][0].index", linked({ node: "A", type: "main", index: -1 })],
+    ["nodes[2]", { nodes: [hook, a, "B"] }],
+    ["nodes[2].name", { nodes: [hook, a, { ...a, id: "b", name: 5 }] }],
+    ["nodes[1].type", broken({ type: "" })],
+    ["nodes[1].typeVersion", broken({ typeVersion: "3.4" })],
+    ["nodes[1].typeVersion", broken({ typeVersion: undefined })],
+    ["nodes[1].position", broken({ position: [1] })],
+    ["nodes[1].parameters", broken({ parameters: [] })],
+    ["nodes[1].id", broken({ id: 5 })],
+    ["nodes[1].disabled", broken({ disabled: "true" })],
+    ["nodes[1].credentials", broken({ credentials: "x" })],
+    ["nodes[1].onError", broken({ onError: "continue" })],
+    ["nodes[2].name", { nodes: [hook, a, set("A", { id: "other" })] }],
+    ["nodes[2].id", { nodes: [hook, a, set("B", { id: a["id"] })] }]
+  ])("is wrong at %s: %j", (path, given) => {
     const found = all({ ...flow([hook, a], joined(["Hook", "A"])), ...given })
     same(found.filter(({ severity }) => severity === "error").map((each) => each.path), [path])
   })
 
-  it("needs nodes", () => {
+  it("needs nodes, but not what n8n or a write adds: ids, places, parameters, settings", () => {
     same(all({ name: "Flow", nodes: {}, connections: {} })[0]?.path, "nodes")
-  })
-
-  it("takes what n8n or a write adds: ids, places, parameters, settings", () => {
     const { id: _, parameters: __, position: ___, ...bare } = a
     same(all({ name: "Flow", nodes: [hook, bare], connections: joined(["Hook", "A"]) }), [])
   })
@@ -138,74 +127,84 @@ describe("the shape", () => {
 })
 
 describe("connections of nodes that do not exist", () => {
-  it("name the nearest", () => {
-    const found = all(flow([hook, set("Edit Fields")], joined(["Hook", "Edit Field"], ["Gone", "Edit Fields"])))
-    same(found.slice(0, 2).map(({ fix, message, path }) => [path, message, fix]), [
-      ["connections.Gone", "Connections start at 'Gone', which does not exist.", undefined],
+  it.each<[string, Obj, ReadonlyArray<string>, fixes: ReadonlyArray<string | undefined>]>([
+    [
+      "name the nearest",
+      flow([hook, set("Edit Fields")], joined(["Hook", "Edit Field"], ["Gone", "Edit Fields"])),
       [
-        "connections.Hook.main[0][0].node",
-        "A connection leads to 'Edit Field', which does not exist.",
-        "Did you mean 'Edit Fields'?"
-      ]
-    ])
-  })
-
-  it("are said once for each pair", () => {
-    const found = all(flow([hook], joined(["Hook", "X"], ["Hook", "X", "main", 3], ["Hook", "Y"])))
-    same(found.map(({ message }) => message), [
-      "2 connections lead to 'X', which does not exist.",
-      "A connection leads to 'Y', which does not exist."
-    ])
-  })
-
-  it("by node id are reported, and still followed", () => {
-    const found = all(flow([hook, set("A")], joined(["id of Hook", "id of A"])))
-    same(found.map(({ fix, path }) => [path, fix]), [
-      ["connections[\"id of Hook\"]", "Connections go by name: write 'Hook'."],
-      ["connections[\"id of Hook\"].main[0][0].node", "Connections go by name: write 'A'."]
-    ])
-  })
-
-  it("are only a warning where a removed node left nothing but its name", () => {
-    same(only(flow([hook], { Gone: { main: [[]] } })).severity, "warning")
+        "error connections.Gone: Connections start at 'Gone', which does not exist.",
+        "error connections.Hook.main[0][0].node: A connection leads to 'Edit Field', which does not exist.",
+        "warning nodes[1]: No trigger leads to 'Edit Fields': it never runs."
+      ],
+      [undefined, "Did you mean 'Edit Fields'?"]
+    ],
+    [
+      "are said once for each pair",
+      flow([hook], joined(["Hook", "X"], ["Hook", "X", "main", 3], ["Hook", "Y"])),
+      [
+        "error connections.Hook.main[0][0].node: 2 connections lead to 'X', which does not exist.",
+        "error connections.Hook.main[0][1].node: A connection leads to 'Y', which does not exist."
+      ],
+      []
+    ],
+    [
+      "by node id are reported, and still followed",
+      flow([hook, set("A")], joined(["id of Hook", "id of A"])),
+      [
+        "error connections[\"id of Hook\"]: Connections start at 'id of Hook', a node's id.",
+        "error connections[\"id of Hook\"].main[0][0].node: A connection leads to 'id of A', a node's id."
+      ],
+      ["Connections go by name: write 'Hook'.", "Connections go by name: write 'A'."]
+    ],
+    [
+      "are only a warning where a removed node left nothing but its name",
+      flow([hook], { Gone: { main: [[]] } }),
+      ["warning connections.Gone: 'Gone' does not exist; the entry has no connections."],
+      []
+    ]
+  ])("%s", (_, workflow, expected, fixes) => {
+    const found = all(workflow)
+    same(brief(found), expected)
+    if (fixes.length > 0) same(found.slice(0, 2).map(({ fix }) => fix), fixes)
   })
 })
 
 describe("types", () => {
   const typed = (type: string, version = 1) => line(node("A", "noOp", version, {}, { type }))
 
-  it.each([
-    { type: `${base}httprequest`, fix: `Use '${base}httpRequest'.` },
-    { type: "nodes-base.slack", fix: `Use '${base}slack'.` },
-    { type: "httpRequest", fix: `Use '${base}httpRequest'.` },
-    { type: `${base}lmChatOpenAi`, fix: `Use '${ai}lmChatOpenAi'.` },
-    { type: "@n8n/nodes-langchain.agent", fix: `Use '${ai}agent'.` },
-    { type: `${base}htpRequest`, fix: `Did you mean '${base}httpRequest'` }
-  ])("that are not: $type", ({ fix, type }) => {
-    const problem = only(typed(type))
-    same([problem.severity, problem.path], ["error", "nodes[1].type"])
-    assert.include(problem.message, `no type '${type}'`)
-    assert.include(problem.fix, fix)
+  const removed = (type: string) => type === `${base}start` ? "2.10" : undefined
+  const successors = () => [`${base}manualTrigger`]
+  it.each<[type: string, more: Partial<Lookups>, severity: string, words?: string, fix?: string]>([
+    ...[
+      [`${base}httprequest`, `Use '${base}httpRequest'.`],
+      ["nodes-base.slack", `Use '${base}slack'.`],
+      ["httpRequest", `Use '${base}httpRequest'.`],
+      [`${base}lmChatOpenAi`, `Use '${ai}lmChatOpenAi'.`],
+      ["@n8n/nodes-langchain.agent", `Use '${ai}agent'.`],
+      [`${base}htpRequest`, `Did you mean '${base}httpRequest'`]
+    ].map((
+      [type = "", fix = ""]
+    ): [string, {}, string, string, string] => [type, {}, "error", `no type '${type}'`, fix]),
+    // Of the community: n8n may have them.
+    ...["n8n-nodes-foo.bar", "@scope/n8n-nodes-foo.bar", "@a.b/n8n-nodes-foo.bar", "CUSTOM.bar"]
+      .flatMap((type) => [{}, { connected: "2.41.1" }].map((more): [string, {}, string] => [type, more, "warning"])),
+    // A younger n8n may have those that are not misspelt.
+    [`${base}brandNew`, {}, "error"],
+    [`${base}brandNew`, { connected: "2.42.0" }, "warning"],
+    [`${base}httprequest`, { connected: "2.42.0" }, "error"],
+    [`${base}start`, { removed, successors }, "error", "n8n 2.10 still had it", `Use '${base}manualTrigger'.`],
+    [`${base}start`, { removed, connected: "1.123.0" }, "warning"]
+  ])("that are not: %s %j", (type, more, severity, words = "", fix = "") => {
+    const problem = only(typed(type), more)
+    same([problem.severity, problem.path], [severity, "nodes[1].type"])
+    assert.include(problem.message, words)
+    assert.include(problem.fix ?? "", fix)
   })
-
-  it.each(["n8n-nodes-foo.bar", "@scope/n8n-nodes-foo.bar", "@a.b/n8n-nodes-foo.bar", "CUSTOM.bar"])(
-    "of the community are a warning: %s",
-    (type) => {
-      same(only(typed(type)).severity, "warning")
-      same(only(typed(type), { connected: "2.41.1" }).severity, "warning")
-    }
-  )
 
   it("that n8n makes of others for agents are known, if it makes them", () => {
     same(only(line(node("A", "setTool", 1))).path, "nodes[1].type")
     const tools = flow(
-      [
-        hook,
-        agent(),
-        model("Model"),
-        node("Tool", "dateTimeTool", 2),
-        node("Ask", "slackHitlTool", 2.3)
-      ],
+      [hook, agent(), model("Model"), node("Tool", "dateTimeTool", 2), node("Ask", "slackHitlTool", 2.3)],
       joined(
         ["Hook", "Agent"],
         ["Model", "Agent", "ai_languageModel"],
@@ -216,21 +215,6 @@ describe("types", () => {
     same(all(tools).filter(({ path }) => path.endsWith(".type") || path.startsWith("connections")), [])
   })
 
-  it("that a younger n8n may have are a warning, unless they are misspelt", () => {
-    same(only(typed(`${base}brandNew`)).severity, "error")
-    same(only(typed(`${base}brandNew`), { connected: "2.42.0" }).severity, "warning")
-    same(only(typed(`${base}httprequest`), { connected: "2.42.0" }).severity, "error")
-  })
-
-  it("that were removed are named with the last release that had them", () => {
-    const removed = (type: string) => type === `${base}start` ? "2.10" : undefined
-    const successors = () => [`${base}manualTrigger`]
-    const problem = only(typed(`${base}start`), { removed, successors })
-    assert.include(problem.message, "n8n 2.10 still had it")
-    same([problem.severity, problem.fix], ["error", `Use '${base}manualTrigger'.`])
-    same(only(typed(`${base}start`), { removed, connected: "1.123.0" }).severity, "warning")
-  })
-
   it("that are for n8n's own tests", () => {
     const test = line(node("A", "e2eTest", 1, { operation: "remoteOptions" }))
     for (const more of [{}, { connected: "1.123.81", isV1: true }]) {
@@ -238,18 +222,13 @@ describe("types", () => {
     }
   })
 
-  it.each(["executeCommand", "localFileTrigger"])(
-    "that n8n 2 disables: %s",
-    (name) => {
-      const parameters = { command: "ls", triggerOn: "file", path: "/x", event: "change" }
-      const about = (more: Partial<Lookups> = {}) =>
-        all(line(node("A", `${base}${name}`, 1, parameters)), more).filter(({ path }) => path === "nodes[1].type")
-      same(about().map(({ message, severity }) => [severity, message]), [
-        ["error", `n8n 2 disables '${base}${name}' by default.`]
-      ])
-      same(about({ connected: "1.123.81", isV1: true }), [])
-    }
-  )
+  it.each(["executeCommand", "localFileTrigger"])("that n8n 2 disables: %s", (name) => {
+    const parameters = { command: "ls", triggerOn: "file", path: "/x", event: "change" }
+    const about = (more: Partial<Lookups> = {}) =>
+      brief(all(line(node("A", name, 1, parameters)), more).filter(({ path }) => path === "nodes[1].type"))
+    same(about(), [`error nodes[1].type: n8n 2 disables '${base}${name}' by default.`])
+    same(about({ connected: "1.123.81", isV1: true }), [])
+  })
 
   it("are judged where nodes are disabled, too: n8n does", () => {
     same(only(line(node("A", "nonsense", 1, {}, { disabled: true }))).severity, "error")
@@ -259,35 +238,27 @@ describe("types", () => {
 describe("versions", () => {
   const versioned = (version: number) => line(node("A", "set", version))
 
-  it("that a type does not have", () => {
-    same(brief([only(versioned(3.35))]), [["error", "nodes[1].typeVersion", `'${base}set' has no version 3.35.`]])
-    same(only(versioned(3.35)).fix, "It has 1, 2, 3, 3.1, 3.2, 3.3, 3.4, 3.5.")
+  const isLacked = (type: string, version: number) => type === `${base}set` && version >= 3.4
+  const isWhollyLacked = (type: string) => type === `${base}set`
+  const connected = "1.50.0"
+  it.each<[Obj, more: Partial<Lookups>, severity: string, words: string, fix?: string]>([
+    [versioned(3.35), {}, "error", `'${base}set' has no version 3.35.`, "It has 1, 2, 3, 3.1, 3.2, 3.3, 3.4, 3.5."],
+    // n8n does not look at the version of a type with one implementation.
+    [line(node("A", "noOp", 1.5)), {}, "warning", `'${base}noOp' has no version 1.5; n8n runs it anyway.`],
+    // A younger n8n may have it.
+    [versioned(9), {}, "error", "in n8n 2.41.1 the newest is 3.5"],
+    [versioned(9), { connected: "2.41.1" }, "error", ""],
+    [versioned(9), { connected: "2.50.0" }, "warning", ""],
+    [versioned(3.4), { connected, isLacked }, "error", "n8n 1.50.0 has no version 3.4", "Use 3.3, the newest it has"],
+    [versioned(3.4), { connected, isLacked: isWhollyLacked }, "error", `has no type '${base}set'`]
+  ])("that a type or the connected n8n does not have: %#", (workflow, more, severity, words, fix = "") => {
+    const problem = only(workflow, more)
+    same([problem.severity, problem.path.replace(/type$/, "typeVersion")], [severity, "nodes[1].typeVersion"])
+    assert.include(problem.message, words)
+    assert.include(problem.fix ?? "", fix)
   })
 
-  it("that n8n does not look at, since the type has one implementation: a warning", () => {
-    same(brief([only(line(node("A", "noOp", 1.5)))]), [
-      ["warning", "nodes[1].typeVersion", `'${base}noOp' has no version 1.5; n8n runs it anyway.`]
-    ])
-    same(only(flow([node("A", "webhook", 1.5, { path: "x" })])).severity, "warning")
-  })
-
-  it("newer than any known here, which a younger n8n may have", () => {
-    assert.include(only(versioned(9)).message, "in n8n 2.41.1 the newest is 3.5")
-    same(only(versioned(9)).severity, "error")
-    same(only(versioned(9), { connected: "2.41.1" }).severity, "error")
-    same(only(versioned(9), { connected: "2.50.0" }).severity, "warning")
-  })
-
-  it("that the connected n8n is too old for", () => {
-    const isLacked = (type: string, version: number) => type === `${base}set` && version >= 3.4
-    const problem = only(versioned(3.4), { connected: "1.50.0", isLacked })
-    same([problem.severity, problem.path], ["error", "nodes[1].typeVersion"])
-    assert.include(problem.message, "The connected n8n 1.50.0 has no version 3.4")
-    assert.include(problem.fix, "Use 3.3, the newest it has")
-    same(all(versioned(3.4), { isLacked }), [])
-    const whole = only(versioned(3.4), { connected: "1.50.0", isLacked: (type) => type === `${base}set` })
-    assert.include(whole.message, `has no type '${base}set'`)
-  })
+  it("that only the connected n8n may lack", () => same(all(versioned(3.4), { isLacked }), []))
 })
 
 describe("connections", () => {
@@ -295,108 +266,96 @@ describe("connections", () => {
   const withModel = (nodes: ReadonlyArray<Obj>, ...links: ReadonlyArray<Link>) =>
     flow(
       [hook, agent(), model("Model"), ...nodes],
-      joined(
-        ["Hook", "Agent"],
-        ["Model", "Agent", "ai_languageModel"],
-        ...links
-      )
+      joined(["Hook", "Agent"], ["Model", "Agent", "ai_languageModel"], ...links)
     )
 
-  it("beyond the outputs and inputs there are", () => {
-    const check = node("If", "if", 2.2, {
-      conditions: {
-        options: { version: 2 },
-        conditions: [{ leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }]
-      }
-    })
-    const beyond = flow(
-      [hook, check, set("A")],
-      joined(["Hook", "If"], ["If", "A", "main", 1], ["If", "A", "main", 2], ["Hook", "A", "main", 0, 1])
-    )
-    same(brief(all(beyond)), [
-      ["error", "connections.Hook.main[0][1]", "'A' has 1 main input: main[1] is not one of them."],
-      ["error", "connections.If.main[2][0]", "'If' has 2 main outputs ('true', 'false'): main[2] is not one of them."]
-    ])
-    const failing = { ...check, onError: "continueErrorOutput" }
-    same(all(flow([hook, failing, set("A")], joined(["Hook", "If"], ["If", "A", "main", 2]))), [])
+  const check = node("If", "if", 2.2, {
+    conditions: {
+      options: { version: 2 },
+      conditions: [{ leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }]
+    }
   })
+  const failing = { ...check, onError: "continueErrorOutput" }
+  // A Switch without outputs may have some: who turned the link round would break the workflow.
+  const empty = node("Switch", "switch", 3.2, { rules: {} })
+  const decided = node("Switch", "switch", 3.2, { mode: "expression", numberOutputs: "={{ 3 }}", output: "={{ 1 }}" })
+  const mixed = { ...joined(["Hook", "A"]), A: { main: [[{ node: "B", type: "ai_tool", index: 0 }]] } }
+  const llama = node("Llama", `${ai}lmOllama`, 1, {}, { credentials: { ollamaApi: { id: "1" } } })
+  const serving = ["Model", "Agent", "ai_languageModel"] as const
 
-  it("of a sub-node by main: how it must be", () => {
-    const problem = only(withModel([tool], ["Calc", "Agent"]))
-    same(brief([problem]), [[
-      "error",
-      "connections.Calc.main[0][0]",
-      "'Calc' serves 'Agent' by ai_tool, not by main."
-    ]])
-    same(problem.fix, "Write connections['Calc'].ai_tool = [[{node: 'Agent', type: 'ai_tool', index: 0}]].")
-  })
-
-  it("of a sub-node to what does not take it", () => {
-    const found = all(flow([hook, set("A"), tool], joined(["Hook", "A"], ["Calc", "A"], ["Calc", "A", "ai_tool"])))
-    same(found.map(({ message }) => message), [
-      "'Calc' has no main output; it has ai_tool.",
-      "'A' has no ai_tool input; it has main."
-    ])
-  })
-
-  it("the wrong way round", () => {
-    const found = all(
-      flow([hook, agent(), model("Model")], joined(["Hook", "Agent"], ["Agent", "Model", "ai_languageModel"]))
-    )
-    same(found[0]?.message, "ai_languageModel goes the other way: from 'Model' to 'Agent'.")
-    // A Switch without outputs may have some: who turned the link round would break the workflow.
-    const empty = node("Switch", "switch", 3.2, { rules: {} })
-    same(
-      all(flow([hook, empty, set("A")], joined(["Hook", "Switch"], ["Switch", "A"])))[0]?.message,
-      "'Switch' has no main output; it has none."
-    )
-    const decided = node("Switch", "switch", 3.2, { mode: "expression", numberOutputs: "={{ 3 }}", output: "={{ 1 }}" })
-    same(all(flow([hook, decided, set("A")], joined(["Hook", "Switch"], ["Switch", "A"]))), [])
-    const byMain = all(withModel([tool], ["Agent", "Calc"]))
-    same(byMain[0]?.message, "'Calc' serves 'Agent' by ai_tool.")
-  })
-
-  it("between kinds, and of unknown kinds", () => {
-    const mixed = { ...joined(["Hook", "A"]), A: { main: [[{ node: "B", type: "ai_tool", index: 0 }]] } }
-    same(all(flow([hook, set("A"), set("B")], mixed))[0]?.fix, "Write type: 'main'.")
-    same(all(withModel([], ["Hook", "Agent", "ai_foo"]))[0]?.message, "'Hook' has no ai_foo output; it has main.")
-  })
-
-  it("into a trigger", () => {
-    const problem = only(flow([hook, set("A")], joined(["Hook", "A"], ["A", "Hook"])))
-    same([problem.message, problem.fix], [
-      "'Hook' has no main input; it has none.",
-      "A trigger starts a workflow; connect from it."
-    ])
-  })
-
-  it("of models that an agent does not take", () => {
-    const llama = node("Llama", `${ai}lmOllama`, 1, {}, { credentials: { ollamaApi: { id: "1" } } })
-    const given = flow([hook, agent(), llama], joined(["Hook", "Agent"], ["Llama", "Agent", "ai_languageModel"]))
-    same(only(given).message, `'Agent' does not take a '${ai}lmOllama' as Chat Model.`)
-  })
-
-  it("that are missing, or of a disabled node", () => {
-    same(brief([only(line(agent()))]), [[
-      "error",
-      "nodes[1]",
-      "'Agent' needs a Chat Model: nothing is connected to ai_languageModel."
-    ]])
-    const disabled = flow(
-      [hook, agent(), model("Model", { disabled: true })],
-      joined(["Hook", "Agent"], ["Model", "Agent", "ai_languageModel"])
-    )
-    same(only(disabled).message, "'Agent' needs a Chat Model, and the one connected is disabled.")
-    same(all(line(agent({ disabled: true }))), [])
-  })
-
-  it("that are too many", () => {
-    const given = withModel([model("Other")], ["Other", "Agent", "ai_languageModel"])
-    same(brief([only(given)]), [[
-      "error",
-      "connections.Other.ai_languageModel[0][0]",
-      "'Agent' takes 1 Chat Model, and 2 are connected: 'Model', 'Other'."
-    ]])
+  it.each<[string, Obj, ReadonlyArray<string>, fix?: string]>([
+    [
+      "beyond the outputs and inputs there are",
+      flow(
+        [hook, check, set("A")],
+        joined(["Hook", "If"], ["If", "A", "main", 1], ["If", "A", "main", 2], ["Hook", "A", "main", 0, 1])
+      ),
+      [
+        "error connections.Hook.main[0][1]: 'A' has 1 main input: main[1] is not one of them.",
+        "error connections.If.main[2][0]: 'If' has 2 main outputs ('true', 'false'): main[2] is not one of them."
+      ]
+    ],
+    ["of an output for errors", flow([hook, failing, set("A")], joined(["Hook", "If"], ["If", "A", "main", 2])), []],
+    [
+      "of a sub-node by main",
+      withModel([tool], ["Calc", "Agent"]),
+      ["error connections.Calc.main[0][0]: 'Calc' serves 'Agent' by ai_tool, not by main."],
+      "Write connections['Calc'].ai_tool = [[{node: 'Agent', type: 'ai_tool', index: 0}]]."
+    ],
+    [
+      "of a sub-node to what does not take it",
+      flow([hook, set("A"), tool], joined(["Hook", "A"], ["Calc", "A"], ["Calc", "A", "ai_tool"])),
+      [
+        "error connections.Calc.main[0][0]: 'Calc' has no main output; it has ai_tool.",
+        "error connections.Calc.ai_tool[0][0]: 'A' has no ai_tool input; it has main."
+      ]
+    ],
+    [
+      "the wrong way round",
+      flow([hook, agent(), model("Model")], joined(["Hook", "Agent"], ["Agent", "Model", "ai_languageModel"])),
+      [
+        "error connections.Agent.ai_languageModel[0][0]: ai_languageModel goes the other way: from 'Model' to 'Agent'.",
+        "error nodes[1]: 'Agent' needs a Chat Model: nothing is connected to ai_languageModel.",
+        "warning nodes[2]: 'Model' does not serve a node that runs."
+      ]
+    ],
+    ["of a Switch without outputs", flow([hook, empty, set("A")], joined(["Hook", "Switch"], ["Switch", "A"])), [
+      "error connections.Switch.main[0][0]: 'Switch' has no main output; it has none."
+    ]],
+    ["of outputs by an expression", flow([hook, decided, set("A")], joined(["Hook", "Switch"], ["Switch", "A"])), []],
+    ["from an agent to its tool", withModel([tool], ["Agent", "Calc"]), [
+      "error connections.Agent.main[0][0]: 'Calc' serves 'Agent' by ai_tool."
+    ]],
+    ["between kinds", flow([hook, set("A"), set("B")], mixed), [
+      "error connections.A.main[0][0]: Output main cannot be connected to an input of type ai_tool."
+    ], "Write type: 'main'."],
+    ["of unknown kinds", withModel([], ["Hook", "Agent", "ai_foo"]), [
+      "error connections.Hook.ai_foo[0][0]: 'Hook' has no ai_foo output; it has main."
+    ]],
+    ["into a trigger", flow([hook, set("A")], joined(["Hook", "A"], ["A", "Hook"])), [
+      "error connections.A.main[0][0]: 'Hook' has no main input; it has none."
+    ], "A trigger starts a workflow; connect from it."],
+    [
+      "of models that an agent does not take",
+      flow([hook, agent(), llama], joined(["Hook", "Agent"], ["Llama", "Agent", "ai_languageModel"])),
+      [`error connections.Llama.ai_languageModel[0][0]: 'Agent' does not take a '${ai}lmOllama' as Chat Model.`]
+    ],
+    ["that are missing", line(agent()), [
+      "error nodes[1]: 'Agent' needs a Chat Model: nothing is connected to ai_languageModel."
+    ]],
+    [
+      "of a disabled node",
+      flow([hook, agent(), model("Model", { disabled: true })], joined(["Hook", "Agent"], serving)),
+      ["error nodes[1]: 'Agent' needs a Chat Model, and the one connected is disabled."]
+    ],
+    ["that are missing at a disabled node", line(agent({ disabled: true })), []],
+    ["that are too many", withModel([model("Other")], ["Other", "Agent", "ai_languageModel"]), [
+      "error connections.Other.ai_languageModel[0][0]: 'Agent' takes 1 Chat Model, and 2 are connected: 'Model', 'Other'."
+    ]]
+  ])("%s", (_, workflow, expected, fix) => {
+    const found = all(workflow)
+    same(brief(found), expected)
+    if (fix !== undefined) same(found[0]?.fix, fix)
   })
 
   it("are not checked if the ports are unknown", () => {
@@ -416,17 +375,12 @@ describe("connections", () => {
 describe("nodes that never run", () => {
   const manual = node("Manual", "manualTrigger", 1)
 
-  it("everything, without a trigger: one warning", () => {
+  it("everything, without a trigger or with a manual one alone: one warning", () => {
     const problem = only(flow([set("A"), set("B")], joined(["A", "B"])))
     same([problem.severity, problem.path], ["warning", "nodes"])
     same(only(flow([])).severity, "warning")
-    assert.include(
-      only(flow([{ ...hook, disabled: true }, set("A")], joined(["Hook", "A"]))).message,
-      "'Hook' is disabled"
-    )
-  })
-
-  it("by itself, with a manual trigger alone", () => {
+    const disabled = flow([{ ...hook, disabled: true }, set("A")], joined(["Hook", "A"]))
+    assert.include(only(disabled).message, "'Hook' is disabled")
     assert.include(only(flow([manual])).message, "only be started manually")
     same(all(flow([manual, hook])), [])
   })
@@ -436,72 +390,47 @@ describe("nodes that never run", () => {
     const found = all(flow([hook, ...nodes]))
     same(found.length, 250)
     same(found.filter(({ fix }) => fix !== undefined).length, 1)
-    same(found[7], {
-      severity: "warning",
-      node: "N7",
-      nodeId: "id of N7",
-      path: "nodes[8]",
-      message: "No trigger leads to 'N7': it never runs."
-    })
+    same(brief(found.slice(7, 8)), ["warning nodes[8]: No trigger leads to 'N7': it never runs."])
+    same([found[7]?.node, found[7]?.nodeId], ["N7", "id of N7"])
   })
 
   it("not what is reached through sub-nodes, disabled nodes, error outputs", () => {
+    const tool = { mode: "retrieve-as-tool", toolName: "s", toolDescription: "x" }
+    const embeddings = node("Embeddings", `${ai}embeddingsOpenAi`, 1.2, {}, { credentials: { openAiApi: { id: "1" } } })
+    const off = set("Off", { disabled: true, onError: "continueErrorOutput" })
     const given = flow(
-      [
-        hook,
-        agent(),
-        model("Model"),
-        node("Store", `${ai}vectorStoreInMemory`, 1.1, {
-          mode: "retrieve-as-tool",
-          toolName: "store",
-          toolDescription: "x"
-        }),
-        node("Embeddings", `${ai}embeddingsOpenAi`, 1.2, {}, { credentials: { openAiApi: { id: "1" } } }),
-        set("Off", { disabled: true, onError: "continueErrorOutput" }),
-        set("After")
-      ],
+      [hook, agent(), model("Model"), node("Store", `${ai}vectorStoreInMemory`, 1.1, tool), embeddings, off, set("B")],
       joined(
         ["Hook", "Agent"],
         ["Model", "Agent", "ai_languageModel"],
         ["Store", "Agent", "ai_tool"],
         ["Embeddings", "Store", "ai_embedding"],
         ["Agent", "Off"],
-        ["Off", "After", "main", 1]
+        ["Off", "B", "main", 1]
       )
     )
     same(all(given), [])
   })
 
-  it("sub-nodes of nothing, and not what is disabled", () => {
+  it("sub-nodes of nothing, and not what is disabled, or behind a community node that may be a trigger", () => {
     const found = all(flow([hook, model("Model"), set("Off", { disabled: true })]))
     same(found.map(({ message }) => message), ["'Model' does not serve a node that runs."])
-  })
-
-  it("not after a community node at which nothing ends: it may be a trigger", () => {
     const foo = node("Foo", "n8n-nodes-foo.bar", 1)
-    same(brief(all(flow([foo, set("A")], joined(["Foo", "A"])))).map(([, path]) => path), ["nodes[0].type"])
+    same(all(flow([foo, set("A")], joined(["Foo", "A"]))).map(({ path }) => path), ["nodes[0].type"])
   })
 })
 
 describe("single nodes", () => {
-  const request = (name: string, more: Obj = {}) => node(name, "httpRequest", 4.2, { url: "" }, more)
-  const github = (more: Obj = {}) =>
-    node("G", "github", 1.1, {
-      owner: { __rl: true, mode: "name", value: "a" },
-      repository: { __rl: true, mode: "name", value: "b" },
-      operation: "get",
-      issueNumber: 1
-    }, more)
+  const request = (more: Obj = {}) => node("A", "httpRequest", 4.2, { url: "" }, more)
+  const named = (value: string) => ({ __rl: true, mode: "name", value })
+  const issue = { owner: named("a"), repository: named("b"), operation: "get", issueNumber: 1 }
+  const github = (more: Obj = {}) => node("G", "github", 1.1, issue, more)
 
-  it("with parameters that n8n marks, at their paths", () => {
-    const problem = only(line(request("A")))
+  it("with parameters that n8n marks, at their paths; a warning where nothing leads to the node", () => {
+    const problem = only(line(request()))
     same([problem.severity, problem.node, problem.path], ["error", "A", "nodes[1].parameters.url"])
-  })
-
-  it("that are disabled, not; that nothing is connected to, as a warning", () => {
-    same(all(line(request("A", { disabled: true }))), [])
-    const found = all(flow([hook, request("A")]))
-    same(found.map(({ severity }) => severity), ["warning", "warning"])
+    same(all(line(request({ disabled: true }))), [])
+    same(all(flow([hook, request()])).map(({ severity }) => severity), ["warning", "warning"])
   })
 
   it("without a credential that n8n asks for: no problem, but listed", () => {
@@ -542,12 +471,7 @@ describe("single nodes", () => {
     same([found.filter(({ severity }) => severity === "error").length, asked], [150, 100])
   })
 
-  it("not a credential that n8n does without", () => {
-    const npm = line(node("A", "npm", 1, { packageName: "effect" }))
-    same(all(npm), [])
-  })
-
-  it("only the credential of the chosen kind of authentication", () => {
+  it("only with the credential of the chosen kind of authentication", () => {
     const chosen = (parameters: Obj) => {
       const given = line(node("A", "httpRequest", 4.2, { url: "https://example.com", ...parameters }))
       return check(given, lookups).missingCredentials.map(({ type }) => type)
@@ -555,43 +479,48 @@ describe("single nodes", () => {
     same(chosen({}), [])
     same(chosen({ authentication: "predefinedCredentialType", nodeCredentialType: "slackApi" }), ["slackApi"])
     same(chosen({ authentication: "genericCredentialType", genericAuthType: "httpHeaderAuth" }), ["httpHeaderAuth"])
+    same(all(line(node("A", "npm", 1, { packageName: "effect" }))), [])
   })
 
-  const fields = (value: string, more: Obj = {}) =>
-    line(
-      node("Get Data", "noOp", 1),
-      node("A", "set", 3.4, {
-        assignments: { assignments: [{ id: "1", name: "x", type: "string", value }] }
-      }, more)
-    )
+  const value = "nodes[2].parameters.assignments.assignments[0].value"
+  const fields = (value: string, more: Obj = {}) => {
+    const assignments = [{ id: "1", name: "x", type: "string", value }]
+    return line(node("Get Data", "noOp", 1), node("A", "set", 3.4, { assignments: { assignments } }, more))
+  }
+  const refused = (key: string) => `error ${value}: ${key} is not a key that $fromAI accepts: the agent fails.`
+  const broken = (code: string) => `error ${value}: ${code} does not parse: Unexpected token.`
 
-  it("with expressions that name nodes which do not exist, once for each name", () => {
-    same(all(fields("={{ $('Get Data').item.json.x }}")), [])
-    const problem = only(fields("={{ $('GetData').item.json.x + $node['GetData'].json.y }}"))
-    same(brief([problem]), [[
-      "error",
-      "nodes[2].parameters.assignments.assignments[0].value",
-      "It refers to the node 'GetData', which does not exist (2 times)."
-    ]])
-    same(problem.fix, "Did you mean 'Get Data'?")
-    same(all(fields("={{ $('GetData').item }}", { disabled: true })), [])
+  it.each<[value: string, problem?: string, fix?: string]>([
+    ["={{ $('Get Data').item.json.x }}"],
+    [
+      "={{ $('GetData').item.json.x + $node['GetData'].json.y }}",
+      `error ${value}: It refers to the node 'GetData', which does not exist (2 times).`,
+      "Did you mean 'Get Data'?"
+    ],
+    ["={{ $('Gone').item.json.x + }} {{ 1 }}", broken("{{ $('Gone').item.json.x + }}")],
+    ["=Hello {{ $json.a +* 1 }}", broken("{{ $json.a +* 1 }}")],
+    [`={{ $fromAI("order id") }}`, refused("'order id'")],
+    ["={{ $fromAi( 'a', 'b') + $fromAI() }}", refused("''")],
+    [`={{ $fromAI(\`${"k".repeat(65)}\`, "d") }}`, refused(`'${"k".repeat(65)}'`)],
+    ["={{ $fromAI('order_Id-1', 'the (id), see \"x\"', 'string') + $fromAI($json.key) }}"]
+  ])("with the expression %s", (text, problem, fix) => {
+    const found = all(fields(text))
+    same(brief(found), problem === undefined ? [] : [problem])
+    if (fix !== undefined) same(found[0]?.fix, fix)
+    same(all(fields(text, { disabled: true })), [])
   })
 
+  const formFields = { formFields: { values: [{ fieldType: "html", html: "a {{ $('Gone').first().json.x }}" }] } }
+  const text = "a {{ $('Gone').first().json.x }}"
   it.each<[name: string, type: string, version: number, parameters: Obj, path: string]>([
-    ["HTML", `${base}html`, 1.2, { html: "<p>{{ $('Gone').first().json.x }}</p>" }, "html"],
-    ["a form", `${base}form`, 1, {
-      formFields: { values: [{ fieldType: "html", html: "{{ $('Gone').first().json.x }}" }] }
-    }, "formFields.values[0].html"],
-    ["SQL", `${base}postgres`, 2.5, {
-      operation: "executeQuery",
-      query: "SELECT {{ $('Gone').item.json.x }}",
-      options: {}
-    }, "query"],
+    ["HTML", `${base}html`, 1.2, { html: text }, "html"],
+    ["a form", `${base}form`, 1, formFields, "formFields.values[0].html"],
+    ["SQL", `${base}postgres`, 2.5, { operation: "executeQuery", query: text, options: {} }, "query"],
     [
       "$item",
       `${base}filter`,
       2.2,
-      { options: { ignoreCase: "={{ $item(0).$node['Gone'].json.x }}" } },
+      { options: { ignoreCase: "={{ $item(0).$node['Gone'].x }}" } },
       "options.ignoreCase"
     ]
   ])("with %s that names a node which does not exist", (_, type, version, parameters, path) => {
@@ -602,79 +531,30 @@ describe("single nodes", () => {
     same(about(line(node("Gone", "noOp", 1), user)), [])
   })
 
-  it("with code that does not parse: what it may name is not looked for", () => {
-    same(
-      only(fields("={{ $('Gone').item.json.x + }} {{ 1 }}")).message,
-      "{{ $('Gone').item.json.x + }} does not parse: Unexpected token."
-    )
-  })
-
-  it.each([
-    [`={{ $fromAI("order id") }}`, "'order id'"],
-    ["={{ $fromAi( 'a', 'b') + $fromAI() }}", "''"],
-    [`={{ $fromAI(\`${"k".repeat(65)}\`, "d") }}`, `'${"k".repeat(65)}'`]
-  ])("with a key that $fromAI does not take: %s", (text, key) => {
-    const problem = only(fields(text))
-    same([problem.severity, problem.message], ["error", `${key} is not a key that $fromAI accepts: the agent fails.`])
-  })
-
   it("with a schedule that n8n never starts", () => {
-    const every = (hoursInterval: number) =>
-      flow(
-        [node("S", "scheduleTrigger", 1.2, { rule: { interval: [{}, { field: "hours", hoursInterval }] } }), set("A")],
-        joined(["S", "A"])
-      )
-    const problem = only(every(1.5))
-    same([problem.severity, problem.path, problem.message], [
-      "warning",
-      "nodes[0].parameters.rule.interval[1]",
+    const every = (typeVersion: number, ...interval: ReadonlyArray<Obj>) =>
+      all(flow([node("S", "scheduleTrigger", typeVersion, { rule: { interval } }), set("A")], joined(["S", "A"])))
+    same(brief(every(1.2, {}, { field: "hours", hoursInterval: 1.5 })), [
+      "warning nodes[0].parameters.rule.interval[1]: " +
       "n8n never starts it by this rule: hoursInterval 1.5 is not a positive whole number."
     ])
-    same(all(every(2)), [])
-    for (const wrong of [0, -1, 0.5]) same(all(every(wrong)).length, 1)
-    const of = (typeVersion: number, rule: Obj) =>
-      all(
-        flow([node("S", "scheduleTrigger", typeVersion, { rule: { interval: [rule] } }), set("A")], joined(["S", "A"]))
-      )
-        .length
+    // `Schedules.never` decides; here is which rules of a node it sees.
+    same(every(1.3, { field: "minutes", minutesInterval: 60 }).length, 1)
     same(
-      [
-        of(1.3, { field: "minutes", minutesInterval: 60 }),
-        of(1.3, { field: "hours", hoursInterval: 24 }),
-        of(1.2, { field: "cronExpression", expression: "0 0 31 4 *" }),
-        of(1.2, { field: "cronExpression", expression: "0 0 30 4 *" }),
-        of(1.2, { field: "minutes", minutesInterval: "={{ $json.x }}" })
-      ],
-      [1, 1, 1, 0, 0]
+      every(1.2, { field: "cronExpression", expression: "0 0 31 4 *" }, { field: "hours", hoursInterval: 0 }).length,
+      2
     )
+    same(every(1.2, { field: "minutes", minutesInterval: "={{ $json.x }}" }, { field: "hours", hoursInterval: 2 }), [])
   })
 
-  it("with keys that $fromAI takes, or that are not known before it runs", () => {
-    same(all(fields("={{ $fromAI('order_Id-1', 'the (id), see \"x\"', 'string') + $fromAI($json.key) }}")), [])
-  })
-
-  it("with expressions that do not parse", () => {
-    const problem = only(fields("=Hello {{ $json.a +* 1 }}"))
-    same([problem.severity, problem.message], ["error", "{{ $json.a +* 1 }} does not parse: Unexpected token."])
-  })
-
-  it("with expressions that do not begin as one: a warning", () => {
+  it("with expressions that do not begin as one, or scripts that name nodes which do not exist: a warning", () => {
     const { fix, path, severity } = only(fields("Hello {{ $json.name }}"))
-    same([severity, path, fix], [
-      "warning",
-      "nodes[2].parameters.assignments.assignments[0].value",
-      "Start it with '='."
-    ])
+    same([severity, path, fix], ["warning", value, "Start it with '='."])
     // Where the value cannot be chosen, that is said already.
-    const method = line(
-      node("A", "httpRequest", 4.2, { method: "{{ $json.method }}", url: "https://example.com" })
-    )
+    const method = line(node("A", "httpRequest", 4.2, { method: "{{ $json.method }}", url: "https://example.com" }))
     same(all(method).map(({ path }) => path), ["nodes[1].parameters.method"])
-  })
-
-  it("with scripts that name nodes which do not exist: a warning", () => {
-    const code = line(node("A", "code", 2, { jsCode: "return $('Gone').all()" }))
-    same([only(code).severity, only(code).path], ["warning", "nodes[1].parameters.jsCode"])
+    const code = only(line(node("A", "code", 2, { jsCode: "return $('Gone').all()" })))
+    same([code.severity, code.path], ["warning", "nodes[1].parameters.jsCode"])
   })
 
   it("ignores hidden parameters", () => {
@@ -686,32 +566,24 @@ describe("single nodes", () => {
 describe("whatever it is", () => {
   const types = ["n8n-nodes-base.switch", "n8n-nodes-base.webhook", `${ai}agent`, `${ai}code`, "n8n-nodes-foo.bar", "x"]
   const Name = Schema.Literals(["A", "B", "constructor", "__proto__", ""])
+  const or = <A extends Schema.Top>(given: A) => Schema.Union([given, Json])
   const Sketch = Schema.Struct({
     name: Json,
-    nodes: Schema.Array(Schema.Union([
-      Json,
-      Schema.Struct({
-        name: Schema.Union([Name, Json]),
-        type: Schema.Union([Schema.Literals(types), Json]),
-        typeVersion: Schema.Union([Schema.Literals([1, 2, 3]), Json]),
-        parameters: Schema.Union([
-          Json,
-          Schema.Record(Schema.Literals(["rules", "inputs", "jsCode", "options"]), Json)
-        ]),
-        credentials: Json,
-        onError: Json
-      })
-    ])),
-    connections: Schema.Union([
-      Json,
+    nodes: Schema.Array(or(Schema.Struct({
+      name: or(Name),
+      type: or(Schema.Literals(types)),
+      typeVersion: or(Schema.Literals([1, 2, 3])),
+      parameters: or(Schema.Record(Schema.Literals(["rules", "inputs", "jsCode", "options"]), Json)),
+      credentials: Json,
+      onError: Json
+    }))),
+    connections: or(Schema.Record(
+      Name,
       Schema.Record(
-        Name,
-        Schema.Record(
-          Schema.Literals(["main", "ai_tool", "constructor"]),
-          Schema.Array(Schema.Array(Schema.Union([Json, Schema.Struct({ node: Name, type: Key, index: Json })])))
-        )
+        Schema.Literals(["main", "ai_tool", "constructor"]),
+        Schema.Array(Schema.Array(or(Schema.Struct({ node: Name, type: Key, index: Json }))))
       )
-    ])
+    ))
   })
 
   it.prop("there are problems with paths and words, errors first, never a failure", { given: Sketch }, ({ given }) => {
