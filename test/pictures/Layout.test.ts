@@ -56,9 +56,7 @@ describe("Layout", () => {
       workflows.orders,
       (node) => node["name"] === "Ship" ? { ...node, id: "new", name: "Send", type: "n8n-nodes-base.slack" } : node
     )
-    const picture = Layout.place(
-      Picture.make(replaced, { overlay: { _tag: "Difference", before: workflows.orders } })
-    )
+    const picture = Layout.place(Picture.make(replaced, { overlay: { _tag: "Difference", before: workflows.orders } }))
     assert.deepStrictEqual(hidden(picture), [])
     assert.deepStrictEqual(places(picture).get("Send"), { x: 1120, y: 208 })
   })

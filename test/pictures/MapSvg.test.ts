@@ -70,10 +70,8 @@ describe("MapSvg", () => {
   })
 
   it("marks users of a common error workflow instead of drawing every link", () => {
-    const users = Array.from(
-      { length: 60 },
-      (_, index) => workflow(`u${index}`, [], { settings: { errorWorkflow: "errors" } })
-    )
+    const settings = { errorWorkflow: "errors" }
+    const users = Array.from({ length: 60 }, (_, index) => workflow(`u${index}`, [], { settings }))
     const svg = MapSvg.render(mapOf([workflow("errors", [node("E", "errorTrigger")]), ...users]))
     assert.include(svg, "error workflow of 60")
     assert.strictEqual(svg.split("<title>error workflow: errors</title>").length - 1, 60)
@@ -89,9 +87,8 @@ describe("MapSvg", () => {
     assert.strictEqual(MapSvg.shown(map, false).subtitle, "1 call")
     assert.include(legendOf(svg), ">calls<")
     assert.notInclude(legendOf(svg), ">broken<")
-    const all = MapSvg.render(mapOf(company.workflows.filter(({ id }) => ["daily", "old"].includes(id))), {
-      isBare: true
-    })
+    const few = company.workflows.filter(({ id }) => ["daily", "old"].includes(id))
+    const all = MapSvg.render(mapOf(few), { isBare: true })
     const rows = new Set([...legendOf(all).matchAll(/<text x="[^"]*" y="([^"]*)"/g)].map(([, y]) => y))
     assert.isAbove(rows.size, 1)
     const [, , width = NaN] = /viewBox="([^"]*)"/.exec(all)?.[1]?.split(" ").map(Number) ?? []

@@ -69,25 +69,21 @@ describe("Page", () => {
     const nodes = ["A", "B", "C", "D"].map((name) => ({ name, type: "x.y", position: [0, 0], parameters: {} }))
     const workflow = { name: "W", nodes, connections: {} }
     const [a, b, c, d] = nodes
-    const before = {
-      ...workflow,
-      nodes: [a, { ...b, position: [9, 9] }, { ...c, disabled: true }, { ...d, name: "E" }]
-    }
+    const moved = [{ ...b, position: [9, 9] }, { ...c, disabled: true }, { ...d, name: "E" }]
+    const before = { ...workflow, nodes: [a, ...moved] }
     const changed = { ...workflow, nodes: [a, b, c, { ...d, type: "x.z" }] }
     const difference = Picture.make(changed, { overlay: { _tag: "Difference", before } })
     assert.deepStrictEqual(names(difference), ["D", "E", "C", "B", "A"])
     const { focus, near, nodes: [first] } = Page.shown(difference)
     assert.deepStrictEqual([focus, near?.length], [first?.id, 3])
-    const problems = (["warning", "error"] as const).map((severity, index) => ({
-      severity,
-      node: index === 0 ? "B" : "D",
-      path: "",
-      message: "m"
-    }))
-    assert.deepStrictEqual(
-      names(Picture.make(workflow, { overlay: { _tag: "Problems", problems: problems as never } })),
-      ["D", "B", "A", "C"]
-    )
+    const of = (severity: "warning" | "error", node: string) => ({ severity, node, path: "", message: "m" })
+    const problems = [of("warning", "B"), of("error", "D")]
+    assert.deepStrictEqual(names(Picture.make(workflow, { overlay: { _tag: "Problems", problems } })), [
+      "D",
+      "B",
+      "A",
+      "C"
+    ])
   })
 
   it.effect("waits for a picture in an MCP client", () =>

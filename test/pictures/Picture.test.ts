@@ -23,15 +23,15 @@ describe("Picture", () => {
   it.effect("distinguishes triggers, agents and their sub-nodes by the catalogue", () =>
     Effect.gen(function*() {
       const picture = yield* Pictures.make(workflows.agent)
-      assert.deepStrictEqual(picture.nodes.map(({ kind, name }) => [name, kind]), [
-        ["New ticket", "trigger"],
-        ["Triage agent", "root"],
-        ["Chat model", "sub"],
-        ["Ticket memory", "sub"],
-        ["Look up order", "sub"],
-        ["Hand to support", "action"],
-        ["Workflow failed", "trigger"],
-        ["Tell support", "action"]
+      assert.deepStrictEqual(picture.nodes.map(({ kind, name }) => `${name}: ${kind}`), [
+        "New ticket: trigger",
+        "Triage agent: root",
+        "Chat model: sub",
+        "Ticket memory: sub",
+        "Look up order: sub",
+        "Hand to support: action",
+        "Workflow failed: trigger",
+        "Tell support: action"
       ])
       assert.deepStrictEqual(
         nodeIn(picture, "Triage agent").inputs.map(({ name, required, type }) => [type, name, required]),
@@ -47,9 +47,8 @@ describe("Picture", () => {
 
   it("works without a catalogue: links and names suffice for most of it", () => {
     const picture = Picture.make(workflows.agent)
-    assert.strictEqual(nodeIn(picture, "Triage agent").kind, "root")
-    assert.strictEqual(nodeIn(picture, "Chat model").kind, "sub")
-    assert.strictEqual(nodeIn(picture, "New ticket").kind, "trigger")
+    const kinds = ["Triage agent", "Chat model", "New ticket"].map((name) => nodeIn(picture, name).kind)
+    assert.deepStrictEqual(kinds, ["root", "sub", "trigger"])
   })
 
   it.effect("shows a run: what failed first, items on the links, items, runs and time of nodes", () =>
@@ -134,11 +133,7 @@ describe("Picture", () => {
     ])
     const before = { ...after, nodes: [] }
     const added = Picture.make(after, { overlay: { _tag: "Difference", before } }).nodes[0]?.sections ?? []
-    assert.deepInclude(added, {
-      title: "parameters.jsCode",
-      text: "+ const a = \"x\"\n+ return a",
-      isDiff: true
-    })
+    assert.deepInclude(added, { title: "parameters.jsCode", text: "+ const a = \"x\"\n+ return a", isDiff: true })
   })
 
   it("distinguishes a removed node from one that got its name", () => {
@@ -180,9 +175,9 @@ describe("Picture", () => {
     const picture = Picture.make({
       name: "Marks",
       nodes: [
-        { name: "Off", type: "n8n-nodes-base.noOp", position: [0, 0], disabled: true },
-        { name: "Pinned", type: "n8n-nodes-base.noOp", position: [200, 0] },
-        { name: "Calls", type: "n8n-nodes-base.executeWorkflow", position: [400, 0] }
+        node("Off", "noOp", 1, {}, { disabled: true }),
+        node("Pinned", "noOp", 1, {}, { position: [200, 0] }),
+        node("Calls", "executeWorkflow", 1, {}, { position: [400, 0] })
       ],
       connections: {},
       pinData: { Pinned: [{ json: { a: 1 } }], Off: [] }
@@ -199,48 +194,31 @@ describe("Picture", () => {
 
   it("redacts secrets everywhere, unless they are requested", () => {
     const key = `sk-proj-${"aB3dE5fG7h".repeat(4)}`
-    const workflow = {
-      name: `Uses ${key}`,
-      nodes: [
-        {
-          name: `Call ${key}`,
-          type: "n8n-nodes-base.httpRequest",
-          position: [0, 0],
-          notes: key,
-          parameters: { headers: [{ name: "Authorization", value: "Bearer abcdefgh12345678" }], text: key }
-        },
-        { name: "Note", type: "n8n-nodes-base.stickyNote", position: [0, 0], parameters: { content: key } }
-      ],
-      connections: {}
-    }
+    const parameters = { headers: [{ name: "Authorization", value: "Bearer abcdefgh12345678" }], text: key }
+    const nodes = [
+      node(`Call ${key}`, "httpRequest", 1, parameters, { notes: key }),
+      node("Note", "stickyNote", 1, { content: key })
+    ]
+    const workflow = { name: `Uses ${key}`, nodes, connections: {} }
     const hidden = JSON.stringify(Picture.make(workflow))
     assert.notInclude(hidden, key)
     assert.notInclude(hidden, "abcdefgh12345678")
     assert.include(JSON.stringify(Picture.make(workflow, { showsSecrets: true })), key)
-    const difference = Picture.make(
-      { ...workflow, nodes: [] },
-      { overlay: { _tag: "Difference", before: workflow } }
-    )
+    const difference = Picture.make({ ...workflow, nodes: [] }, { overlay: { _tag: "Difference", before: workflow } })
     assert.notInclude(JSON.stringify(difference), key)
   })
 
   it("draws what can be read of anything", () => {
+    const at = (name: string, ...position: ReadonlyArray<unknown>) => ({ name, type: "t", position })
+    const target = { node: "__proto__", type: "main", index: 1e15 }
+    const strange = [null, 1, {}, { name: 3 }, { name: "A" }, { name: "A", type: "x" }]
     for (
       const workflow of [
         {},
         { nodes: "none", connections: 1 },
-        {
-          nodes: [null, 1, {}, { name: 3 }, { name: "A" }, { name: "A", type: "x" }],
-          connections: { A: { main: [[{}]] } }
-        },
-        {
-          nodes: [{ name: "A", type: "t", position: ["x", Infinity] }],
-          connections: { A: { main: { 0: [] } }, B: null }
-        },
-        {
-          nodes: [{ name: "A", type: "t", position: [0, 0] }, { name: "__proto__", type: "t", position: [1e300, 0] }],
-          connections: { A: { main: [[{ node: "__proto__", type: "main", index: 1e15 }]] } }
-        }
+        { nodes: strange, connections: { A: { main: [[{}]] } } },
+        { nodes: [at("A", "x", Infinity)], connections: { A: { main: { 0: [] } }, B: null } },
+        { nodes: [at("A", 0, 0), at("__proto__", 1e300, 0)], connections: { A: { main: [[target]] } } }
       ]
     ) {
       const svg = Svg.render(Picture.make(workflow))

@@ -74,9 +74,7 @@ describe("Svg", () => {
   it.effect("says of every node what it is, what became of it, and can be focused", () =>
     Effect.gen(function*() {
       const execution = yield* workflows.failed
-      const svg = Svg.render(
-        yield* Pictures.make(workflows.orders, { overlay: { _tag: "Execution", execution } })
-      )
+      const svg = Svg.render(yield* Pictures.make(workflows.orders, { overlay: { _tag: "Execution", execution } }))
       assert.include(
         svg,
         `tabindex="0" role="button" aria-label="Charge card, Code, failed, 4 items · 106 ms · 3 runs"`

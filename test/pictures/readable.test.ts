@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Obj } from "../../src/base/Json.ts"
 import * as Layout from "../../src/pictures/Layout.ts"
 import * as MapSvg from "../../src/pictures/MapSvg.ts"
 import * as Picture from "../../src/pictures/Picture.ts"
 import * as Pictures from "../../src/pictures/Pictures.ts"
 import * as Svg from "../../src/pictures/Svg.ts"
+import { main, node } from "../support/workflows.ts"
 import * as workflows from "./workflows.ts"
 
 interface Box {
@@ -24,22 +24,16 @@ interface Text extends Box {
 const unescaped = (text: string) => text.replace(/&#39;/g, "'").replace(/&quot;/g, "\"").replace(/&amp;/g, "&")
 
 /** Widths of DejaVu Sans, a wide font, in em. */
+const widths: ReadonlyArray<readonly [RegExp, number]> = [
+  [/[\u3000-\uFFEF\u4E00-\u9FFF]/, 1],
+  [/[ijlI.,:;'|]/, 0.29],
+  [/[mwMW]/, 0.9],
+  [/[A-Z]/, 0.67],
+  [/[ ftr\-*]/, 0.38],
+  [/./s, 0.6]
+]
 const em = (line: string) =>
-  [...line].reduce(
-    (sum, sign) =>
-      sum + (/[\u3000-\uFFEF\u4E00-\u9FFF]/.test(sign) ?
-        1 :
-        /[ijlI.,:;'|]/.test(sign) ?
-        0.29 :
-        /[mwMW]/.test(sign) ?
-        0.9 :
-        /[A-Z]/.test(sign)
-        ? 0.67
-        : /[ ftr\-*]/.test(sign)
-        ? 0.38
-        : 0.6),
-    0
-  )
+  [...line].reduce((sum, sign) => sum + (widths.find(([signs]) => signs.test(sign))?.[1] ?? 0), 0)
 
 /** Texts of a drawing with their boxes. */
 const textsIn = (svg: string): ReadonlyArray<Text> => {
@@ -70,9 +64,6 @@ const collisions = (texts: ReadonlyArray<Text>) =>
   texts.flatMap((a, index) => texts.slice(index + 1).flatMap((b) => overlap(a, b) ? [`${a.line} and ${b.line}`] : []))
 
 const labelsIn = (svg: string) => textsIn(svg).filter(({ classes }) => classes.join(" ").endsWith("small halo dim"))
-
-const named = (name: string, workflow: Obj) =>
-  (workflow["nodes"] as ReadonlyArray<Obj>).filter((each) => String(each["name"]) === name)
 
 describe("a readable picture", () => {
   it.effect("has the names of parents in their boxes and pills", () =>
@@ -118,8 +109,6 @@ describe("a readable picture", () => {
   it("wraps headings of notes, loses nothing after blank lines, and marks what does not fit", () => {
     const svg = Svg.render(Picture.make(workflows.knowledge))
     const texts = textsIn(svg).filter(({ classes }) => classes.length === 0)
-    const [long] = named("Sticky Note", workflows.knowledge)
-    assert.isDefined(long)
     const inLong = texts.filter(({ x }) => x < 320)
     assert.strictEqual(
       inLong.map(({ line }) => line).join(" "),
@@ -137,19 +126,11 @@ describe("a readable picture", () => {
   })
 
   it("shows emphasis in notes in italics, across lines, and names with underlines as they are", () => {
-    const svg = Svg.render(Picture.make({
-      name: "A",
-      nodes: [{
-        name: "Note",
-        type: "n8n-nodes-base.stickyNote",
-        position: [0, 0],
-        parameters: {
-          content:
-            "the _vector store_ and *this* of snake_case_name, 2 * 3 * 4\n_a rather long emphasis that goes on over lines_ end"
-        }
-      }],
-      connections: {}
-    }))
+    const content =
+      "the _vector store_ and *this* of snake_case_name, 2 * 3 * 4\n_a rather long emphasis that goes on over lines_ end"
+    const svg = Svg.render(
+      Picture.make({ name: "A", nodes: [node("Note", "stickyNote", 1, { content })], connections: {} })
+    )
     const italics = [...svg.matchAll(/<tspan font-style="italic">([^<]*)</g)].map(([, text]) => text)
     assert.deepStrictEqual(italics.slice(0, 2), ["vector store", "this"])
     assert.strictEqual(italics.slice(2).join(" "), "a rather long emphasis that goes on over lines")
@@ -159,15 +140,10 @@ describe("a readable picture", () => {
   })
 
   it("leads links back beside names where there is room", () => {
-    const svg = Svg.render(Layout.place(Picture.make({
-      name: "A",
-      nodes: ["Start", "A name as long as possible", "Another name of some length", "End"].map((name, index) => ({
-        name,
-        type: "n8n-nodes-base.noOp",
-        position: [index * 224, index === 1 ? 64 : 0]
-      })),
-      connections: { End: { main: [[{ node: "Start", type: "main", index: 0 }]] } }
-    })))
+    const nodes = ["Start", "A name as long as possible", "Another name of some length", "End"].map((name, index) =>
+      node(name, "noOp", 1, {}, { position: [index * 224, index === 1 ? 64 : 0] })
+    )
+    const svg = Svg.render(Layout.place(Picture.make({ name: "A", nodes, connections: { End: main("Start") } })))
     const [, d = ""] = /class="edge" d="([^"]*)"/.exec(svg) ?? []
     const y = Math.max(...[...d.matchAll(/[\d.-]+ ([\d.-]+)/g)].map(([, y]) => Number(y)))
     // Below the two lines of the name of the lower node.
@@ -175,7 +151,7 @@ describe("a readable picture", () => {
   })
 
   it("wraps a long title, and moves the drawing down", () => {
-    const nodes = [{ name: "Only", type: "n8n-nodes-base.noOp", position: [0, 0] }]
+    const nodes = [node("Only", "noOp")]
     const drawn = (name: string) => {
       const svg = Svg.render(Picture.make({ name, nodes, connections: {} }))
       const [x = 0, , width = 0, height = 0] = /viewBox="([^"]*)"/.exec(svg)?.[1]?.split(" ").map(Number) ?? []
@@ -192,10 +168,7 @@ describe("a readable picture", () => {
       overlay: {
         _tag: "Problems",
         problems: [{ severity: "error", node: "Send", path: "nodes[14].parameters.text", message: "No text" }],
-        missingCredentials: [
-          { node: "Embeddings", type: "openAiApi" },
-          { node: "Send", type: "slackApi" }
-        ]
+        missingCredentials: [{ node: "Embeddings", type: "openAiApi" }, { node: "Send", type: "slackApi" }]
       }
     })
     assert.strictEqual(picture.subtitle, "1 error · 0 warnings · 2 credentials missing")

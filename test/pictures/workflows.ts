@@ -9,7 +9,7 @@ import * as Demo from "../../src/demo/Demo.ts"
 import { Executions } from "../../src/executions/Executions.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import { catalogue } from "../support/catalogue.ts"
-import { node } from "../support/workflows.ts"
+import { main, node } from "../support/workflows.ts"
 
 const recorded = JSON.parse(
   readFileSync(new URL("fixtures/execution-orders.json", import.meta.url), "utf8")
@@ -36,8 +36,6 @@ export const world = Layer.mergeAll(
 
 /** The run that failed. */
 export const failed = Effect.flatMap(Executions, (executions) => executions.get(failedId))
-
-const link = (node: string) => ({ node, type: "main", index: 0 })
 
 const nodeNamed = (name: string): Obj => orders.nodes.find((node) => node["name"] === name) ?? {}
 
@@ -71,81 +69,49 @@ export const mended: Obj = {
     nodeNamed("Sticky Note")
   ],
   connections: {
-    "New orders": { main: [[link("Split out orders")]] },
-    "Split out orders": { main: [[link("Loop over orders")]] },
-    "Loop over orders": { main: [[link("Report")], [link("Has a card?")]] },
-    "Has a card?": { main: [[link("Charge the card")], [link("Ask for a card")]] },
-    "Charge the card": { main: [[link("Large order?")]] },
-    "Large order?": { main: [[link("Ship")], [link("Ship")]] },
-    "Ask for a card": { main: [[link("Loop over orders")]] },
-    "Ship": { main: [[link("Loop over orders")]] }
+    "New orders": main("Split out orders"),
+    "Split out orders": main("Loop over orders"),
+    "Loop over orders": main("Report", "Has a card?"),
+    "Has a card?": main("Charge the card", "Ask for a card"),
+    "Charge the card": main("Large order?"),
+    "Large order?": main("Ship", "Ship"),
+    "Ask for a card": main("Loop over orders"),
+    "Ship": main("Loop over orders")
   }
 }
 
 /** An agent with a model, a memory and a tool. */
 export const agent = obj(Demo.seed.workflows.find(({ name }) => name === "Support triage agent")) ?? {}
 
-interface Drawn {
-  readonly name: string
-  readonly type: string
-  readonly at: readonly [x: number, y: number]
-  readonly to: ReadonlyArray<readonly [name: string, output: number, input: number]>
-}
-
-/** Ten nodes with a loop, a branch and a merge, as public templates have them. */
-const lane = (number: number): ReadonlyArray<Drawn> => {
-  const of = (name: string) => `${name} ${number}`
-  const y = number * 560
-  return [
-    { name: of("Every morning"), type: "scheduleTrigger", at: [0, y], to: [[of("Fetch orders"), 0, 0]] },
-    { name: of("Fetch orders"), type: "httpRequest", at: [224, y], to: [[of("Loop over orders"), 0, 0]] },
-    {
-      name: of("Loop over orders"),
-      type: "splitInBatches",
-      at: [448, y],
-      to: [[of("Append to sheet"), 0, 0], [of("Normalize"), 1, 0]]
-    },
-    { name: of("Normalize"), type: "set", at: [672, y + 96], to: [[of("Paid?"), 0, 0]] },
-    {
-      name: of("Paid?"),
-      type: "if",
-      at: [896, y + 96],
-      to: [[of("Create the invoice with a very long name that never ends"), 0, 0], [of("Remind customer 📧"), 1, 0]]
-    },
-    {
-      name: of("Create the invoice with a very long name that never ends"),
-      type: "code",
-      at: [1120, y],
-      to: [[of("Merge"), 0, 0]]
-    },
-    { name: of("Remind customer 📧"), type: "gmail", at: [1120, y + 224], to: [[of("Merge"), 0, 1]] },
-    { name: of("Merge"), type: "merge", at: [1344, y + 96], to: [[of("Loop over orders"), 0, 0]] },
-    { name: of("Append to sheet"), type: "googleSheets", at: [672, y - 96], to: [[of("Tell #sales"), 0, 0]] },
-    { name: of("Tell #sales"), type: "slack", at: [896, y - 96], to: [] }
-  ]
-}
-
-const outputs = (to: Drawn["to"]) => {
-  const count = Math.max(0, ...to.map(([, output]) => output + 1))
-  return Array.from(
-    { length: count },
-    (_, index) =>
-      to.filter(([, output]) => output === index).map(([node, , input]) => ({ node, type: "main", index: input }))
-  )
-}
+/** Ten nodes with a loop, a branch and a merge, as public templates have them: name, type, place, and where links lead. */
+const lane: ReadonlyArray<
+  readonly [string, string, x: number, y: number, ...ReadonlyArray<readonly [to: string, input?: number]>]
+> = [
+  ["Every morning", "scheduleTrigger", 0, 0, ["Fetch orders"]],
+  ["Fetch orders", "httpRequest", 224, 0, ["Loop over orders"]],
+  ["Loop over orders", "splitInBatches", 448, 0, ["Append to sheet"], ["Normalize"]],
+  ["Normalize", "set", 672, 96, ["Paid?"]],
+  ["Paid?", "if", 896, 96, ["Create the invoice with a very long name that never ends"], ["Remind customer 📧"]],
+  ["Create the invoice with a very long name that never ends", "code", 1120, 0, ["Merge"]],
+  ["Remind customer 📧", "gmail", 1120, 224, ["Merge", 1]],
+  ["Merge", "merge", 1344, 96, ["Loop over orders"]],
+  ["Append to sheet", "googleSheets", 672, -96, ["Tell #sales"]],
+  ["Tell #sales", "slack", 896, -96]
+]
 
 /** A workflow of ten nodes a lane. */
 export const large = (lanes: number): Obj => {
-  const nodes = Array.from({ length: lanes }, (_, index) => lane(index + 1)).flat()
+  const versions: { readonly [type: string]: number } = { if: 2.2, httpRequest: 4.2, splitInBatches: 3 }
+  const all = Array.from({ length: lanes }, (_, index) => index + 1).flatMap((number) =>
+    lane.map(([name, type, x, y, ...to]) => ({
+      node: node(`${name} ${number}`, type, versions[type], {}, { position: [x, y + number * 560] }),
+      to: to.map(([name, index = 0]) => [{ node: `${name} ${number}`, type: "main", index }])
+    }))
+  )
   return {
-    name: `Orders, invoices and reminders (${nodes.length})`,
-    nodes: nodes.map(({ at, name, type }, index) =>
-      node(name, type, type === "if" ? 2.2 : type === "httpRequest" ? 4.2 : type === "splitInBatches" ? 3 : 1, {}, {
-        id: `node-${index}`,
-        position: at
-      })
-    ),
-    connections: Object.fromEntries(nodes.map(({ name, to }) => [name, { main: outputs(to) }]))
+    name: `Orders, invoices and reminders (${all.length})`,
+    nodes: all.map(({ node }, index) => ({ ...node, id: `node-${index}` })),
+    connections: Object.fromEntries(all.map(({ node, to }) => [node.name, { main: to }]))
   }
 }
 
@@ -161,14 +127,7 @@ const langchain = (
   typeVersion: number,
   position: readonly [number, number],
   parameters = {}
-): Obj => ({
-  id: name,
-  name,
-  type: `@n8n/n8n-nodes-langchain.${type}`,
-  typeVersion,
-  position,
-  parameters
-})
+): Obj => ({ id: name, name, type: `@n8n/n8n-nodes-langchain.${type}`, typeVersion, position, parameters })
 
 const sticky = (name: string, position: readonly [number, number], parameters: Obj): Obj =>
   node(name, "stickyNote", 1, parameters, { id: name, position })
@@ -213,12 +172,8 @@ export const knowledge: Obj = {
     sticky("Sticky Note1", [400, -420], { content: "# Too much\n\n" + "More text than fits in the note. ".repeat(20) })
   ],
   connections: {
-    "When chat message received": { main: [[link("AI Agent")]] },
-    "OpenAI Chat Model": under(
-      "ai_languageModel",
-      "AI Agent",
-      "Answer questions with a vector store of all invoices"
-    ),
+    "When chat message received": main("AI Agent"),
+    "OpenAI Chat Model": under("ai_languageModel", "AI Agent", "Answer questions with a vector store of all invoices"),
     "Simple Memory": under("ai_memory", "AI Agent"),
     "Structured Output Parser": under("ai_outputParser", "AI Agent"),
     "Answer questions with a vector store of all invoices": under("ai_tool", "AI Agent"),
@@ -227,9 +182,9 @@ export const knowledge: Obj = {
     "Embeddings": under("ai_embedding", "文書を分割して保存するとても長い名前"),
     "Default Data Loader": under("ai_document", "文書を分割して保存するとても長い名前"),
     "Recursive Character Text Splitter": under("ai_textSplitter", "Default Data Loader"),
-    "AI Agent": { main: [[link("文書を分割して保存するとても長い名前")]] },
-    "文書を分割して保存するとても長い名前": { main: [[link("Kind of question")]] },
+    "AI Agent": main("文書を分割して保存するとても長い名前"),
+    "文書を分割して保存するとても長い名前": main("Kind of question"),
     "Kind of question": { main: [0, 1, 2].map((index) => [{ node: "Merge", type: "main", index }]) },
-    "Merge": { main: [[link("Send")]] }
+    "Merge": main("Send")
   }
 }

@@ -65,10 +65,7 @@ describe("a workflow in anything", () => {
         assert.deepInclude(Result.getOrThrow(Contents.one(Contents.read(changed))).workflow, { name: "Changed" })
         assert.strictEqual(changed.replace("Changed", "Inside"), text)
         assert.strictEqual(yield* Contents.rewriting(changed, found.at, workflow), text)
-        assert.strictEqual(
-          Contents.isAlone(text, found),
-          !isFenced && names.every((name) => name === "list")
-        )
+        assert.strictEqual(Contents.isAlone(text, found), !isFenced && names.every((name) => name === "list"))
       })
   )
 })

@@ -48,15 +48,8 @@ describe("flowchart", () => {
   it("draws a branch", () => {
     assert.deepStrictEqual(chartOf("branch"), [
       "flowchart LR",
-      "  n0[\"Webhook\"]",
-      "  n1[\"Ten Items\"]",
-      "  n2[\"Even?\"]",
-      "  n3[\"Evens\"]",
-      "  n4[\"Odds\"]",
-      "  n0 --> n1",
-      "  n1 --> n2",
-      "  n2 -->|\"true\"| n3",
-      "  n2 -->|\"false\"| n4"
+      ...["Webhook", "Ten Items", "Even?", "Evens", "Odds"].map((name, index) => `  n${index}["${name}"]`),
+      ...["n0 --> n1", "n1 --> n2", "n2 -->|\"true\"| n3", "n2 -->|\"false\"| n4"].map((link) => `  ${link}`)
     ])
   })
 
@@ -70,12 +63,7 @@ describe("flowchart", () => {
   })
 
   it("dots what sub-nodes lend, and dashes what is disabled", () => {
-    const nodes = [
-      node("Model"),
-      node("Agent"),
-      node("Off", "x", { disabled: true }),
-      node("Too", "x", { disabled: true })
-    ]
+    const nodes = [node("Model"), node("Agent"), ...["Off", "Too"].map((name) => node(name, "x", { disabled: true }))]
     const chart = draw(nodes, connections({ Model: { ai_languageModel: [[to("Agent", "ai_languageModel")]] } }))
     assert.deepStrictEqual(chart.split("\n").slice(5), [
       "  n0 -.->|\"ai_languageModel\"| n1",
@@ -85,10 +73,7 @@ describe("flowchart", () => {
   })
 
   it("leaves out links to and from nodes that are not there", () => {
-    const chart = draw(
-      [node("A")],
-      connections({ A: { main: [[to("gone")], null] }, gone: { main: [[to("A")]] } })
-    )
+    const chart = draw([node("A")], connections({ A: { main: [[to("gone")], null] }, gone: { main: [[to("A")]] } }))
     assert.strictEqual(chart, "flowchart LR\n  n0[\"A\"]")
     assert.strictEqual(draw([], {}), "flowchart LR")
   })
@@ -112,19 +97,17 @@ describe("flowchart", () => {
       "हिन्दी ไทย が",
       "إرسال",
       "🚚👨‍👩‍👧",
-      "two\nlines\r\n--> n9",
       "\ud83d",
       "&quot;",
-      "1. Fetch",
       "- dash",
-      " "
+      " ",
+      "1. Fetch",
+      "two\nlines\r\n--> n9"
     ]
+    const rule = (outputKey: string) => ({ renameOutput: true, outputKey })
     const chart = draw(
       names.map((name) =>
-        node(name, "n8n-nodes-base.switch", {
-          typeVersion: 3,
-          parameters: { rules: { values: [{ renameOutput: true, outputKey: name }, {}] } }
-        })
+        node(name, "n8n-nodes-base.switch", { typeVersion: 3, parameters: { rules: { values: [rule(name), {}] } } })
       ),
       connections(Object.fromEntries(names.map((name) => [name, { main: [[to(names[0] ?? "")]] }])))
     )

@@ -5,26 +5,18 @@ import * as Minimize from "../../src/answer/Minimize.ts"
 import * as Redact from "../../src/base/Redact.ts"
 import * as Placeholders from "../../src/workflow/Placeholders.ts"
 
-const stored = {
-  nodes: [
-    {
-      id: "1",
-      name: "Call",
-      parameters: {
-        url: "https://api.test/?api_key=abcdef123456",
-        password: "hunter2",
-        headerParameters: {
-          parameters: [
-            { name: "Accept", value: "application/json" },
-            { name: "Authorization", value: "Bearer abcdef123456ABC" },
-            { name: "X-Api-Key", value: "abcdef123456ABCDEF" }
-          ]
-        },
-        jsCode: "x".repeat(30_000)
-      }
-    }
-  ]
+const headers = [
+  { name: "Accept", value: "application/json" },
+  { name: "Authorization", value: "Bearer abcdef123456ABC" },
+  { name: "X-Api-Key", value: "abcdef123456ABCDEF" }
+]
+const parameters = {
+  url: "https://api.test/?api_key=abcdef123456",
+  password: "hunter2",
+  headerParameters: { parameters: headers },
+  jsCode: "x".repeat(30_000)
 }
+const stored = { nodes: [{ id: "1", name: "Call", parameters }] }
 
 const back = (given: unknown) =>
   Result.getOrThrowWith(Placeholders.resolve(given, stored), ({ path }) => new Error(path))
@@ -47,17 +39,11 @@ describe("an answer that comes back", () => {
   })
 
   it("finds pairs by their names when they moved", () => {
-    const shown = structuredClone(Redact.redact(stored))
-    const [accept, authorization, key] = shown.nodes[0]?.parameters.headerParameters.parameters ?? []
-    const moved = { headerParameters: { parameters: [key, accept, authorization, { name: "New", value: "1" }] } }
-    const { parameters } = stored.nodes[0] ?? { parameters: undefined }
-    const found = Result.getOrThrow(Placeholders.resolve(moved, parameters)) as typeof moved
-    assert.deepStrictEqual(found.headerParameters.parameters.map((pair) => pair?.value), [
-      "abcdef123456ABCDEF",
-      "application/json",
-      "Bearer abcdef123456ABC",
-      "1"
-    ])
+    const [accept, authorization, key] = Redact.redact(headers)
+    const moved = [key, accept, authorization, { name: "New", value: "1" }]
+    const found = Placeholders.resolve({ headerParameters: { parameters: moved } }, parameters)
+    const expected = [headers[2], headers[0], headers[1], moved[3]]
+    assert.deepStrictEqual(found, Result.succeed({ headerParameters: { parameters: expected } }))
   })
 
   /** What is written where `list` comes back over what is stored; the message of a refusal otherwise. */
@@ -116,21 +102,13 @@ describe("an answer that comes back", () => {
       Placeholders.resolve({ jsCode: "xx… [+90 chars] …xxxxxxxx" }, before),
       Result.succeed(before)
     )
-    for (
-      const jsCode of [
-        "xx… [+97 chars]",
-        "xy… [+98 chars]",
-        "xx… [+90 chars] …xxxxxxxy",
-        "xx… [+98 chars]\n// more",
-        "[redacted]x"
-      ]
-    ) {
+    const codes = ["xx… [+97 chars]", "xy… [+98 chars]", "xx… [+90 chars] …xxxxxxxy", "xx… [+98 chars]\n// more"]
+    for (const jsCode of [...codes, "[redacted]x"]) {
       assert.strictEqual(refused({ jsCode }, before).path, "jsCode")
     }
     const secret = { jsCode: `const token = "a1"; ${"x".repeat(100)}` }
-    const cut = `${Redact.redactText(secret.jsCode).slice(0, 50)}… [+${
-      Redact.redactText(secret.jsCode).length - 50
-    } chars]`
+    const shown = Redact.redactText(secret.jsCode)
+    const cut = `${shown.slice(0, 50)}… [+${shown.length - 50} chars]`
     assert.include(cut, Redact.marker)
     assert.deepStrictEqual(Placeholders.resolve({ jsCode: cut }, secret), Result.succeed(secret))
   })

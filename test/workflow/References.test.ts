@@ -48,57 +48,47 @@ describe("references of a node", () => {
 
   it("say whether n8n uses a credential: not of a disabled node, nor of a type that the node does not read", () => {
     const credentials = { httpBasicAuth: { id: "a", name: "A" }, httpHeaderAuth: { id: "b", name: "B" } }
-    const unused = (value: Obj) => ofNode(value).map(({ type, unused }) => [type, unused])
-    same(unused(http(credentials)), [["httpBasicAuth", undefined], ["httpHeaderAuth", "unread"]])
-    same(unused(http(credentials, { disabled: true })), [["httpBasicAuth", "disabled"], ["httpHeaderAuth", "unread"]])
-    same(unused(http(credentials, {}, { authentication: "none" })), [
-      ["httpBasicAuth", "unread"],
-      ["httpHeaderAuth", "unread"]
-    ])
+    const unused = (value: Obj) => ofNode(value).map(({ unused }) => unused)
+    same(unused(http(credentials)), [undefined, "unread"])
+    same(unused(http(credentials, { disabled: true })), ["disabled", "unread"])
+    same(unused(http(credentials, {}, { authentication: "none" })), ["unread", "unread"])
     const hook = node("Hook", "webhook", 2, { path: "a" }, { credentials })
-    same(unused(hook), [["httpBasicAuth", "unread"], ["httpHeaderAuth", "unread"]])
-    same(unused({ ...hook, parameters: { authentication: "basicAuth" } })[0], ["httpBasicAuth", undefined])
-    same(unused({ ...hook, type: "acme.unknown" }), [["httpBasicAuth", undefined], ["httpHeaderAuth", undefined]])
+    same(unused(hook), ["unread", "unread"])
+    same(unused({ ...hook, parameters: { authentication: "basicAuth" } }), [undefined, "unread"])
+    same(unused({ ...hook, type: "acme.unknown" }), [undefined, undefined])
   })
 
-  it("are called workflows by id, list or URL, in JSON, a file or at an address", () => {
-    const call = (parameters: Obj, type = "executeWorkflow", more: Obj = {}) =>
-      ofNode(node("Call", type, 1.2, parameters, more))
-    same(call({ workflowId: "w1" }), [{ kind: "calls", id: "w1" }])
-    same(call({ workflowId: locator("list", "w1", { cachedResultName: "Sub" }) }), [
-      { kind: "calls", id: "w1", name: "Sub" }
-    ])
-    same(call({ workflowId: locator("url", "https://n8n.test/workflow/w1?x") }), [{ kind: "calls", id: "w1" }])
-    same(call({ workflowId: locator("id", "={{ $json.id }}") }), [{ kind: "calls", decidedBy: "={{ $json.id }}" }])
-    same(call({ workflowId: locator("id", "") }), [])
-    same(call({ workflowId: "w1" }, `${langchain}toolWorkflow`), [{ kind: "tool", id: "w1" }])
-    same(call({ workflowId: "w1" }, `${langchain}retrieverWorkflow`), [{ kind: "tool", id: "w1" }])
-    same(call({ workflowId: "w1" }, "executeWorkflow", { disabled: true }), [
-      { kind: "calls", id: "w1", unused: "disabled" }
-    ])
-    same(call({ source: "localFile", workflowPath: "/a.json", workflowId: "w1" }), [
+  const call = (parameters: Obj, type = "executeWorkflow", more: Obj = {}) => node("Call", type, 1.2, parameters, more)
+  const table = (parameters: Obj, type = "dataTable", version = 1) => node("Rows", type, version, parameters)
+  const id = { workflowId: "w1" }
+  const rows: ReadonlyArray<readonly [node: Obj, ...ReadonlyArray<Obj>]> = [
+    [call(id), { kind: "calls", id: "w1" }],
+    [call({ workflowId: locator("list", "w1", { cachedResultName: "S" }) }), { kind: "calls", id: "w1", name: "S" }],
+    [call({ workflowId: locator("url", "https://n8n.test/workflow/w1?x") }), { kind: "calls", id: "w1" }],
+    [call({ workflowId: locator("id", "={{ $json.id }}") }), { kind: "calls", decidedBy: "={{ $json.id }}" }],
+    [call({ workflowId: locator("id", "") })],
+    [call(id, `${langchain}toolWorkflow`), { kind: "tool", id: "w1" }],
+    [call(id, `${langchain}retrieverWorkflow`), { kind: "tool", id: "w1" }],
+    [call(id, "executeWorkflow", { disabled: true }), { kind: "calls", id: "w1", unused: "disabled" }],
+    [
+      call({ source: "localFile", workflowPath: "/a.json", ...id }),
       { kind: "calls", id: "w1", unused: "unread" },
       { kind: "calls", decidedBy: "localFile: /a.json" }
-    ])
-    same(call({ source: "parameter", workflowJson: "{}" }), [{
-      kind: "calls",
-      decidedBy: "parameter: JSON in the node"
-    }])
-    same(call({ workflowId: locator("id", "w1") }, "n8n"), [{ kind: "api", id: "w1" }])
-  })
-
-  it("are data tables by id or name, unless the operation needs none", () => {
-    const table = (parameters: Obj, type = "dataTable", typeVersion = 1) =>
-      ofNode(node("Rows", type, typeVersion, parameters))
-    same(table({ dataTableId: locator("id", "t1") }), [{ kind: "table", id: "t1" }])
-    same(table({ dataTableId: locator("name", "orders") }), [{ kind: "table", name: "orders" }])
-    same(table({ resource: "table", operation: "create", dataTableId: locator("id", "t1") }), [
+    ],
+    [call({ source: "parameter", workflowJson: "{}" }), { kind: "calls", decidedBy: "parameter: JSON in the node" }],
+    [call({ workflowId: locator("id", "w1") }, "n8n"), { kind: "api", id: "w1" }],
+    [table({ dataTableId: locator("id", "t1") }), { kind: "table", id: "t1" }],
+    [table({ dataTableId: locator("name", "orders") }), { kind: "table", name: "orders" }],
+    [
+      table({ resource: "table", operation: "create", dataTableId: locator("id", "t1") }),
       { kind: "table", id: "t1", unused: "unread" }
-    ])
-    same(table({ dataTableId: locator("id", "t1") }, "evaluationTrigger", 4.6), [
+    ],
+    [
+      table({ dataTableId: locator("id", "t1") }, "evaluationTrigger", 4.6),
       { kind: "table", id: "t1", unused: "unread" }
-    ])
-  })
+    ]
+  ]
+  it.each(rows)("are called workflows and data tables: %j", (node, ...expected) => same(ofNode(node), expected))
 
   it("cover every parameter of n8n's nodes that selects a workflow or a data table", () => {
     const missing = nodeTypes.versions.flatMap(([{ type }, { properties }, version]) =>
@@ -128,17 +118,10 @@ const whole = workflow("w", [
 describe("references of a workflow", () => {
   it("each have a path that parses and leads to their value", () => {
     const references = References.of(whole)
-    same(references.map(({ kind }) => kind), [
-      "error",
-      "caller",
-      "caller",
-      "caller",
-      "credential",
-      "credential",
-      "calls",
-      "table",
-      "http"
-    ])
+    same(
+      references.map(({ kind }) => kind).join(" "),
+      "error caller caller caller credential credential calls table http"
+    )
     for (const reference of references) {
       const path = References.pathOf(reference)
       const steps = JsonPath.parse(path)

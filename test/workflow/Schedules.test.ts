@@ -56,6 +56,8 @@ describe("never", () => {
 
 describe("rules", () => {
   // As n8n 2.41.1 and 1.123.81 log them when they register them, with 0 for the second that they choose.
+  const hours = (more: Obj) => rules({ field: "hours", ...more })
+  const months = (more: Obj) => rules({ field: "months", ...more })
   const registered: ReadonlyArray<readonly [Obj, string, string?]> = [
     [node("S", "scheduleTrigger", 1.2), "0 0 0 * * *"],
     [rules(), ""],
@@ -65,22 +67,15 @@ describe("rules", () => {
     [rules({ field: "minutes" }), "0 */5 * * * *"],
     [rules({ field: "minutes", minutesInterval: 50 }), "0 * * * * * (every 50 minutes)", "0 */50 * * * *"],
     [rules({ field: "hours" }), "0 0 */1 * * *"],
-    [
-      rules({ field: "hours", hoursInterval: 5, triggerAtMinute: 7 }),
-      "0 7 * * * * (every 5 hours)",
-      "0 7 */5 * * * (every 5 hours)"
-    ],
+    [hours({ hoursInterval: 5, triggerAtMinute: 7 }), "0 7 * * * * (every 5 hours)", "0 7 */5 * * * (every 5 hours)"],
     [rules({ field: "hours", hoursInterval: 6 }), "0 0 */6 * * * (every 6 hours)"],
-    [
-      rules({ field: "days", daysInterval: 3, triggerAtHour: 9, triggerAtMinute: 15 }),
-      "0 15 9 * * * (every 3 days)"
-    ],
+    [rules({ field: "days", daysInterval: 3, triggerAtHour: 9, triggerAtMinute: 15 }), "0 15 9 * * * (every 3 days)"],
     [rules({ field: "weeks" }), "0 0 0 * * 0"],
     [rules({ field: "weeks", weeksInterval: 2, triggerAtDay: [1, 3] }), "0 0 0 * * 1,3 (every 2 weeks)"],
     [rules({ field: "weeks", triggerAtDay: [] }), "0 0 0 * * *"],
     [rules({ field: "months" }), "0 0 0 1 */1 *"],
     [
-      rules({ field: "months", monthsInterval: 5, triggerAtDayOfMonth: 31 }),
+      months({ monthsInterval: 5, triggerAtDayOfMonth: 31 }),
       "0 0 0 31 * * (every 5 months)",
       "0 0 0 31 */5 * (every 5 months)"
     ],
@@ -105,19 +100,11 @@ describe("rules", () => {
   })
 
   it("never start the workflow if n8n refuses them", () => {
-    for (
-      const refused of [
-        cron("99 * * * *"),
-        cron(""),
-        cron("0 9 * *"),
-        cron("0 9 L * *"),
-        cron("* */0 * * *"),
-        cron("9-5 * * * *"),
-        rules({ field: "months", monthsInterval: 0 }),
-        node("S", "scheduleTrigger", 1.3, { rule: { interval: [{ field: "seconds", secondsInterval: 70 }] } }),
-        node("S", "interval", 1, { interval: 0 })
-      ]
-    ) {
+    const crons = ["99 * * * *", "", "0 9 * *", "0 9 L * *", "* */0 * * *", "9-5 * * * *"].map(cron)
+    const months = rules({ field: "months", monthsInterval: 0 })
+    const seconds = { rule: { interval: [{ field: "seconds", secondsInterval: 70 }] } }
+    const others = [node("S", "scheduleTrigger", 1.3, seconds), node("S", "interval", 1, { interval: 0 })]
+    for (const refused of [...crons, months, ...others]) {
       const { never, starts } = upcoming([refused]) ?? { never: [], starts: ["?"] }
       assert.deepStrictEqual([never.length, starts.length], [1, 0], JSON.stringify(refused.parameters))
     }
@@ -129,49 +116,54 @@ describe("rules", () => {
 })
 
 describe("next starts", () => {
-  it("are in the time zone", () => {
-    assert.strictEqual(
-      starts([cron("0 9 * * mon-fri")]),
+  const daily = [rules({ triggerAtHour: 2, triggerAtMinute: 30 })]
+  const either = [cron("30 9 * * 1-5"), rules({ field: "days", triggerAtHour: 9, triggerAtMinute: 45 })]
+  const kolkata = { settings: { timezone: "Asia/Kolkata" } }
+  const hours = [rules({ field: "hours", hoursInterval: 5 })]
+  it.each<[string, Parameters<typeof starts>, string]>([
+    [
+      "in the time zone",
+      [[cron("0 9 * * mon-fri")]],
       "2026-11-24T09:00+01:00 2026-11-25T09:00+01:00 2026-11-26T09:00+01:00"
-    )
-    assert.strictEqual(
-      starts([cron("30 9 * * 1-5"), rules({ field: "days", triggerAtHour: 9, triggerAtMinute: 45 })], undefined, {
-        settings: { timezone: "Asia/Kolkata" }
-      }),
+    ],
+    [
+      "of two rules",
+      [either, undefined, kolkata],
       "2026-11-24T09:30+05:30 2026-11-24T09:45+05:30 2026-11-25T09:30+05:30"
-    )
-    assert.strictEqual(
-      starts([node("S", "interval", 1, { interval: 2, unit: "hours" })]),
+    ],
+    [
+      "of an interval",
+      [[node("S", "interval", 1, { interval: 2, unit: "hours" })]],
       "2026-11-23T17:20:30+01:00 2026-11-23T19:20:30+01:00 2026-11-23T21:20:30+01:00"
-    )
-    assert.strictEqual(
-      starts([old({ mode: "custom", cronExpression: "15 0 0 1 1 *" })]),
+    ],
+    [
+      "of a Cron node",
+      [[old({ mode: "custom", cronExpression: "15 0 0 1 1 *" })]],
       "2027-01-01T00:00:15+01:00 2028-01-01T00:00:15+01:00 2029-01-01T00:00:15+01:00"
-    )
-  })
-
-  it("read a day of the month and of the week as either, as n8n does", () => {
-    assert.strictEqual(
-      starts([cron("0 0 */15 * 7")]),
+    ],
+    [
+      "by a day of the month or of the week, as n8n reads it",
+      [[cron("0 0 */15 * 7")]],
       "2026-11-29T00:00+01:00 2026-12-01T00:00+01:00 2026-12-06T00:00+01:00"
-    )
-  })
-
-  it("are at the change where the clock skips them, and once where it repeats them", () => {
-    const daily = [rules({ triggerAtHour: 2, triggerAtMinute: 30 })]
-    assert.strictEqual(
-      starts(daily, "2027-03-27T12:00:00Z"),
+    ],
+    [
+      "at the change where the clock skips them",
+      [daily, "2027-03-27T12:00:00Z"],
       "2027-03-28T03:00+02:00 2027-03-29T02:30+02:00 2027-03-30T02:30+02:00"
-    )
-    assert.strictEqual(
-      starts(daily, "2027-10-30T12:00:00Z"),
+    ],
+    [
+      "once where the clock repeats them",
+      [daily, "2027-10-30T12:00:00Z"],
       "2027-10-31T02:30+02:00 2027-11-01T02:30+01:00 2027-11-02T02:30+01:00"
-    )
-    assert.strictEqual(
-      starts([rules({ field: "hours" })], "2027-10-30T23:30:00Z"),
+    ],
+    [
+      "of each hour that the clock repeats",
+      [[rules({ field: "hours" })], "2027-10-30T23:30:00Z"],
       "2027-10-31T02:00+02:00 2027-10-31T02:00+01:00 2027-10-31T03:00+01:00"
-    )
-  })
+    ],
+    ["of each fifth hour", [hours], "2026-11-23T16:00+01:00 2026-11-23T21:00+01:00 2026-11-24T02:00+01:00"],
+    ["to the end where n8n 1 misses its own count", [hours, undefined, { isV1: true }], "2026-11-23T20:00+01:00"]
+  ])("are %s", (_, given, expected) => assert.strictEqual(starts(...given), expected))
 
   it("follow the last start that n8n has stored", () => {
     const days = [rules({ daysInterval: 3, triggerAtHour: 9 })]
@@ -191,18 +183,6 @@ describe("next starts", () => {
     )
   })
 
-  it("end where n8n 1 misses its own count", () => {
-    const fiveHours = [rules({ field: "hours", hoursInterval: 5 })]
-    assert.strictEqual(
-      starts(fiveHours),
-      "2026-11-23T16:00+01:00 2026-11-23T21:00+01:00 2026-11-24T02:00+01:00"
-    )
-    assert.strictEqual(
-      starts(fiveHours, undefined, { isV1: true }),
-      "2026-11-23T20:00+01:00"
-    )
-  })
-
   it("are those of every time zone if n8n's is unknown, and the others are named", () => {
     const nodes = [
       { ...rules({ triggerAtHour: 9 }), name: "Daily" },
@@ -211,11 +191,7 @@ describe("next starts", () => {
       { ...old({ mode: "everyX", value: 3 }), name: "Drawn" }
     ]
     const { open, starts, timeZone } = upcoming(nodes, undefined, { settings: { timezone: "DEFAULT" } }) ?? {}
-    assert.deepStrictEqual(starts, [
-      "2026-11-23T14:30+00:00",
-      "2026-11-23T14:45+00:00",
-      "2026-11-23T15:00+00:00"
-    ])
+    assert.deepStrictEqual(starts, ["2026-11-23T14:30+00:00", "2026-11-23T14:45+00:00", "2026-11-23T15:00+00:00"])
     assert.strictEqual(timeZone, "unknown")
     assert.deepStrictEqual(open, [
       "'Daily': '0 9 * * *' in n8n's own time zone, which its API does not report",

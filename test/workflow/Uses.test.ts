@@ -1,32 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Uses from "../../src/workflow/Uses.ts"
 
+const of = (id: number, name: string, type: string, parameters = {}, more = {}) => ({
+  id: `${id}`,
+  name,
+  type: `n8n-nodes-base.${type}`,
+  parameters,
+  ...more
+})
+const headers = { parameters: [{ name: "Authorization", value: "Bearer very-secret-token-123" }] }
+const credentials = { slackApi: { id: "cred1", name: "Team Slack" } }
 const workflow = {
   nodes: [
-    { id: "0", name: "Hook", type: "n8n-nodes-base.webhook", parameters: { path: "orders-in", httpMethod: "POST" } },
-    {
-      id: "1",
-      name: "Tell",
-      type: "n8n-nodes-base.slack",
-      parameters: { channel: { value: "#ops" } },
-      credentials: { slackApi: { id: "cred1", name: "Team Slack" } }
-    },
-    {
-      id: "2",
-      name: "Sub",
-      type: "n8n-nodes-base.executeWorkflow",
-      parameters: { workflowId: { value: "abcDEF123", mode: "list" } }
-    },
-    {
-      id: "3",
-      name: "Call",
-      type: "n8n-nodes-base.httpRequest",
-      parameters: {
-        url: "https://api.example.com/v1",
-        headerParameters: { parameters: [{ name: "Authorization", value: "Bearer very-secret-token-123" }] }
-      }
-    },
-    { id: "4", name: "Tool", type: "n8n-nodes-base.slackTool", parameters: {} },
+    of(0, "Hook", "webhook", { path: "orders-in", httpMethod: "POST" }),
+    of(1, "Tell", "slack", { channel: { value: "#ops" } }, { credentials }),
+    of(2, "Sub", "executeWorkflow", { workflowId: { value: "abcDEF123", mode: "list" } }),
+    of(3, "Call", "httpRequest", { url: "https://api.example.com/v1", headerParameters: headers }),
+    of(4, "Tool", "slackTool"),
     "no node"
   ],
   settings: { errorWorkflow: "err42", timezone: "UTC" }
@@ -37,30 +27,28 @@ const names = (uses: ReadonlyArray<Uses.Use>) => [...new Set(uses.map(({ node, p
 const found = (text: string, secrets = false) => names(Uses.finder(text, { secrets })(workflow))
 
 describe("uses", () => {
-  it("is found by node type, its whole name meaning that type alone", () => {
-    assert.deepStrictEqual(found("n8n-nodes-base.slack"), ["Tell"])
-    assert.deepStrictEqual(found("N8N-NODES-BASE.Slack"), ["Tell"])
-    assert.deepStrictEqual(found("@acme/n8n-nodes-slack.slack"), [])
-    assert.deepStrictEqual(found("slackTool"), ["Tool"])
-    assert.deepStrictEqual(found("slack"), ["Tell", "Tool"])
-  })
+  it.each<[string, ReadonlyArray<string>]>([
+    // A type's whole name means that type alone.
+    ["n8n-nodes-base.slack", ["Tell"]],
+    ["N8N-NODES-BASE.Slack", ["Tell"]],
+    ["@acme/n8n-nodes-slack.slack", []],
+    ["slackTool", ["Tool"]],
+    ["slack", ["Tell", "Tool"]],
+    ["cred1", ["Tell"]],
+    ["team slack", ["Tell"]],
+    ["slackApi", ["Tell"]],
+    ["abcDEF123", ["Sub"]],
+    ["orders-in", ["Hook"]],
+    ["API.example.com", ["Call"]],
+    ["err42", ["settings.errorWorkflow"]],
+    ["errorWorkflow", ["settings.errorWorkflow"]],
+    ["settings.errorWorkflow", ["settings.errorWorkflow"]],
+    // Not a key, an id or another setting.
+    ...["nobody", "httpMethod", "headerParameters", "UTC"].map((text): [string, []] => [text, []])
+  ])("of %s are in %j", (text, expected) => assert.deepStrictEqual(found(text), expected))
 
-  it("is found by credential, sub-workflow, webhook path, error workflow or any text, in any case", () => {
-    assert.deepStrictEqual(found("cred1"), ["Tell"])
-    assert.deepStrictEqual(found("team slack"), ["Tell"])
-    assert.deepStrictEqual(found("slackApi"), ["Tell"])
-    assert.deepStrictEqual(found("abcDEF123"), ["Sub"])
-    assert.deepStrictEqual(found("orders-in"), ["Hook"])
-    assert.deepStrictEqual(found("API.example.com"), ["Call"])
-    assert.deepStrictEqual(found("err42"), ["settings.errorWorkflow"])
-    assert.deepStrictEqual(found("errorWorkflow"), ["settings.errorWorkflow"])
-    assert.deepStrictEqual(found("settings.errorWorkflow"), ["settings.errorWorkflow"])
+  it("do not include a setting that is not set", () => {
     assert.deepStrictEqual(Uses.finder("errorWorkflow", { secrets: false })({ nodes: [], settings: {} }), [])
-    assert.deepStrictEqual(found("nobody"), [])
-  })
-
-  it("is not a key, an id or another setting", () => {
-    for (const text of ["httpMethod", "headerParameters", "UTC"]) assert.deepStrictEqual(found(text), [], text)
   })
 
   it("is never a secret, unless secrets are shown", () => {
