@@ -116,19 +116,6 @@ describe("WorkflowMap", () => {
         ["credential", "cred", "社内API", "orders", "table 1"],
         ["table", "t1", "顧客", "table 1", "table 2"]
       ])
-      const users = Array.from({ length: 300 }, (_, index) =>
-        workflow(
-          `user ${index}`,
-          [company.request("API", "x")].map((each) => ({
-            ...each,
-            credentials: { httpHeaderAuth: { id: "cred", name: "API" } }
-          }))
-        ))
-      const many = yield* mapOf(users)
-      assert.deepStrictEqual([
-        many.edges.length,
-        many.shared.map(({ workflows }) => workflows.length)
-      ], [0, [300]])
     }))
 
   it.effect("compares declared inputs with those that are passed", () =>

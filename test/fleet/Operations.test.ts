@@ -67,20 +67,6 @@ describe("an operation on many workflows", () => {
     assert.deepStrictEqual(steps(nodes, { op: "replace", find: "abc", with: "x" }), [])
   })
 
-  it("changes credentials by id or name, and leaves the others", () => {
-    const nodes = [
-      http("A", {}, { credentials: { slackApi: { id: "1", name: "Old" }, httpHeaderAuth: { id: "1", name: "Old" } } }),
-      http("B", {}, { credentials: { slackApi: { id: "2", name: "New" } } })
-    ]
-    const swap = { from: "Old", to: { id: "2", name: "New" }, type: "slackApi" }
-    assert.deepStrictEqual(steps(nodes, { op: "credential", from: "Old", to: "New" }, swap), [{
-      op: "update",
-      node: "id of A",
-      credentials: { slackApi: { id: "2", name: "New" }, httpHeaderAuth: { id: "1", name: "Old" } }
-    }])
-    assert.lengthOf(steps(nodes, { op: "credential", from: "1", to: "2" }, { ...swap, from: "1" }), 1)
-  })
-
   it("changes calls of sub-workflows with their cached names, of tools, and error workflows", () => {
     const locator = { __rl: true, mode: "list", value: "1", cachedResultName: "Old", cachedResultUrl: "/workflow/1" }
     const nodes = [

@@ -119,16 +119,6 @@ describe("an operation of a batch", () => {
 })
 
 describe("the plan of a batch", () => {
-  it.effect("is dropped on request, unless it was applied", () =>
-    inMemory(function*() {
-      const { plan } = yield* dryRun([replace], { ids: ["a"] })
-      yield* call(plan, { discard: true })
-      assert.strictEqual((yield* Effect.flip(call(plan)))._tag, "NotFoundError")
-      const other = yield* dryRun([replace], { ids: ["a"] })
-      yield* call(other.plan)
-      assert.match((yield* Effect.flip(call(other.plan, { discard: true }))).message, /was applied/)
-    }, { seed: seed([orders("a")]) }))
-
   it.effect("is made good elsewhere: other places may have changed since, and another plan may have changed them", () =>
     inMemory(function*(api) {
       const { plan } = yield* dryRun([replace], { ids: ["a", "b"] })

@@ -139,30 +139,6 @@ describe("upgrades of many workflows", () => {
       }, { ...world, seed: { workflows: [hooked], executions } })
     }))
 
-  it.effect("carry out choices by node or type, which nodes without one ignore, and name the keys of another", () =>
-    inMemory(function*() {
-      const dryRun = (accept: { readonly [word: string]: string }) =>
-        tools.bulkEdit.call({
-          select: { ids: ["w1"] },
-          operations: [{ op: "upgrade", accept }],
-          publish: "draft",
-          dryRun: true
-        })
-      const first = yield* dryRun({})
-      assert.include(first.hint, "{op: 'upgrade', accept: {\"httpRequest\":\"asN8n\"}}")
-      for (const accept of [{ Send: "asN8n", Hook: "asN8n" }, { httpRequest: "asN8n", set: "asN8n" }]) {
-        const { changes, left, refused } = yield* dryRun(accept)
-        assert.deepStrictEqual([left, refused], [undefined, undefined])
-        assert.match(
-          changes?.find(({ change }) => change.startsWith("httpRequest"))?.change ?? "",
-          /as accepted \(asN8n\)/
-        )
-      }
-      const { refused, workflows } = yield* dryRun({ Send: "other" })
-      assert.deepStrictEqual([workflows, leftOut(refused)], [0, ["w1"]])
-      assert.match(reasons(refused)[0] ?? "", /'Send' has no choice 'other': there are .*asN8n/)
-    }, world))
-
   it.effect("do not prove the drafts of other people", () =>
     inMemory(function*(api) {
       yield* upgrade(w1)
@@ -208,21 +184,6 @@ describe("upgrades of many workflows", () => {
       assert.strictEqual(yield* fs.readFileString(file), after)
       yield* tools.workflowRestore.call({ batch: report.plan.id })
       assert.deepStrictEqual(JSON.parse(yield* fs.readFileString(file)), JSON.parse(text))
-    }))
-
-  it.effect("leave code in the file where it is, under its new parameter", () =>
-    inWorld(function*({ folder }) {
-      const fs = yield* FileSystem.FileSystem
-      const sum = node("合計", "function", 1, { functionCode: { $file: "sum.js" } })
-      yield* fs.writeFileString(`${folder}/orders.json`, JSON.stringify({ ...orders, nodes: [sum], connections: {} }))
-      yield* fs.writeFileString(`${folder}/sum.js`, "return items\n")
-      yield* upgrade({ select: {}, files: ["orders.json"] })
-      const [after] = Workflow.nodes(JSON.parse(yield* fs.readFileString(`${folder}/orders.json`)))
-      assert.deepStrictEqual([after?.["type"], obj(after?.["parameters"])?.["jsCode"]], [
-        "n8n-nodes-base.code",
-        { $file: "sum.js" }
-      ])
-      assert.strictEqual(yield* fs.readFileString(`${folder}/sum.js`), "return items\n")
     }))
 })
 

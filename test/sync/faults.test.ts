@@ -102,31 +102,4 @@ describe("a sync", () => {
         })
     })
   })
-
-  it.effect("with a key that lacks a scope says which request was refused, and writes no file", () =>
-    inWorld(function*({ folder }) {
-      const error = yield* Effect.flip(Sync.pull("."))
-      assert.strictEqual(reasonOf(error), "Status 403")
-      assert.propertyVal(error, "operation", "list workflows")
-      assert.deepStrictEqual(yield* contents(folder), {})
-    }, {
-      before: ({ url }) =>
-        Effect.sync(() =>
-          url.includes("/workflows") ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined
-        )
-    }))
-
-  it.effect("of a state that a merge broke is refused, and found again without it", () =>
-    inWorld(function*({ folder }) {
-      const fs = yield* FileSystem.FileSystem
-      const id = yield* create("A")
-      yield* create("B")
-      yield* Sync.pull(".")
-      yield* edit(`${folder}/.n8n-sync.json`, "{", "<<<<<<< HEAD\n{")
-      assert.include((yield* Effect.flip(Sync.push("."))).message, "cannot be read")
-      yield* fs.remove(`${folder}/.n8n-sync.json`)
-      yield* change(id, "2")
-      const status = yield* Sync.status(".")
-      assert.deepStrictEqual(status.entries.map((entry) => entry.status), ["both", "same"])
-    }))
 })

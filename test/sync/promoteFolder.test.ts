@@ -1,47 +1,34 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import { arr, type Obj, obj } from "../../src/base/Json.ts"
-import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { obj } from "../../src/base/Json.ts"
 import * as Sync from "../../src/sync/Sync.ts"
-import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { main, node } from "../support/workflows.ts"
-import { clientOf, inWorld, type Needs } from "../support/world.ts"
+import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { node } from "../support/workflows.ts"
+import { inWorld, type Needs } from "../support/world.ts"
+import {
+  byName,
+  call,
+  charge,
+  makeTarget,
+  names,
+  nodeOf,
+  outcomes,
+  parameterOf,
+  store,
+  trigger,
+  workflow,
+  writes
+} from "./promotion.ts"
 import { contents, edit } from "./workflows.ts"
-
-const trigger = node("Start", "scheduleTrigger", 1.2, { rule: { interval: [{}] } })
-
-const call = (id: string, cachedResultName: string) =>
-  node("Call", "executeWorkflow", 1.2, {
-    source: "database",
-    workflowId: { __rl: true, mode: "list", value: id, cachedResultName }
-  })
-
-const charge = node("Charge", "httpRequest", 4.2, { url: "https://stripe.test" }, {
-  credentials: { stripeApi: { id: "dev-stripe", name: "Stripe" } }
-})
-
-const lookup = node("Store", "dataTable", 1, {
-  resource: "row",
-  operation: "get",
-  dataTableId: { __rl: true, mode: "list", value: "dev-table", cachedResultName: "Orders" }
-})
 
 const missing = node("Odd", "httpRequest", 4.2, {}, { credentials: { oddApi: { id: "x", name: "Nowhere" } } })
 
-const workflow = (id: string, name: string, nodes: ReadonlyArray<Obj>, settings: Obj = {}): Obj => ({
-  id,
-  name,
-  nodes,
-  connections: { Start: main(String(nodes[1]?.["name"] ?? "Start")) },
-  settings,
-  tags: [{ name: "reviewed" }]
-})
-
 const files = {
-  "main.json": workflow("m", "Main", [trigger, call("s", "Sub"), charge, lookup], { errorWorkflow: "a" }),
+  "main.json": workflow("m", "Main", [trigger, call("s", "Sub"), charge(), store], {
+    settings: { errorWorkflow: "a" },
+    tags: [{ name: "reviewed" }]
+  }),
   "sub.json": workflow("s", "Sub", [trigger, call("m", "Main")]),
   "alarm.json": workflow("a", "Alarm", [trigger]),
   "bad/odd.json": workflow("o", "Odd", [trigger, missing]),
@@ -49,12 +36,7 @@ const files = {
   "bad/top.json": workflow("t", "Top", [trigger, call("c", "Caller")])
 }
 
-const production: N8nApi.Seed = {
-  executions: [],
-  workflows: [],
-  credentials: [{ id: "prod-stripe", name: "Stripe", type: "stripeApi" }],
-  dataTables: [{ id: "prod-table", name: "Orders", columns: [{ name: "n", type: "number" }] }]
-}
+const record = (host: string) => `{"version":1,"host":"http://${host}","workflows":{}}`
 
 /** A folder that belongs to an n8n which is not there, and another n8n. */
 const deploying = <A, E>(
@@ -73,15 +55,8 @@ const deploying = <A, E>(
       for (const [name, value] of Object.entries(files)) {
         yield* fs.writeFileString(`${folder}/${name}`, JSON.stringify(value, null, 2))
       }
-      yield* fs.writeFileString(
-        `${folder}/.n8n-sync.json`,
-        "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}"
-      )
-      const target = yield* N8nApi.make(production, options)
-      const to = Context.get(
-        yield* Layer.build(clientOf(target.client, { host: "production.test" })),
-        N8nClient.N8nClient
-      )
+      yield* fs.writeFileString(`${folder}/.n8n-sync.json`, record("dev.test"))
+      const { target, to } = yield* makeTarget(options)
       return yield* use({
         folder,
         fs,
@@ -91,39 +66,22 @@ const deploying = <A, E>(
     }).pipe(Effect.scoped)
   )
 
-const outcomes = ({ entries }: Sync.PromotionReport) =>
-  Object.fromEntries(
-    entries.map(({ action, blocked, error, name, status }) => [
-      name,
-      blocked ? "blocked" : action ?? error?.message ?? status
-    ])
-  )
-
-const on = (api: N8nApi.N8nApi) =>
-  Effect.map(api.workflows, (all) => Object.fromEntries(all.map((each) => [each.name, each])))
-
-const writes = (api: N8nApi.N8nApi) =>
-  Effect.map(api.requests, (requests) => requests.filter(({ method }) => method !== "GET").length)
-
 describe("promote from a folder", () => {
   it.effect("writes what the files say to an n8n that has none of it, and to the same workflows again", () =>
     deploying(({ folder, promote, target }) =>
       Effect.gen(function*() {
         const except = ["Odd", "c", "bad/top.json"]
-        assert.deepStrictEqual((yield* promote({ dryRun: true, except })).entries.map(({ action }) => action), [
-          "created",
-          "created",
-          "created"
-        ])
+        const created = { Alarm: "created", Main: "created", Sub: "created" }
+        assert.deepStrictEqual(outcomes(yield* promote({ dryRun: true, except })), created)
         assert.strictEqual(yield* writes(target), 0)
         const report = yield* promote({ except })
-        assert.deepStrictEqual(outcomes(report), { Alarm: "created", Main: "created", Sub: "created" })
-        assert.isFalse(report.hasErrors)
-        const { Alarm: alarm, Main: made, Sub: sub } = yield* on(target)
-        const nodes = arr(made?.["nodes"]).map(obj)
-        assert.deepInclude(obj(obj(nodes[1]?.["parameters"])?.["workflowId"]), { value: sub?.id })
-        assert.deepStrictEqual(nodes[2]?.["credentials"], { stripeApi: { id: "prod-stripe", name: "Stripe" } })
-        assert.deepInclude(obj(obj(nodes[3]?.["parameters"])?.["dataTableId"]), { value: "prod-table" })
+        assert.deepStrictEqual([report.hasErrors, outcomes(report)], [false, created])
+        const { Alarm: alarm, Main: made, Sub: sub } = yield* byName(target)
+        assert.deepInclude(obj(parameterOf(made, "Call", "workflowId")), { value: sub?.id })
+        assert.deepStrictEqual(nodeOf(made, "Charge")["credentials"], {
+          stripeApi: { id: "prod-stripe", name: "Stripe" }
+        })
+        assert.deepInclude(obj(parameterOf(made, "Store", "dataTableId")), { value: "prod-table" })
         assert.strictEqual(obj(made?.["settings"])?.["errorWorkflow"], alarm?.id)
         assert.deepStrictEqual(made?.tags?.map(({ name }) => name), ["reviewed"])
 
@@ -134,12 +92,8 @@ describe("promote from a folder", () => {
         assert.strictEqual(yield* writes(target), count)
         yield* edit(`${folder}/sub.json`, "\"name\": \"Sub\"", "\"name\": \"Sub 2\"")
         const live = yield* promote({ except, publishes: true })
-        assert.deepStrictEqual(live.entries.map(({ error, published }) => [error, published]), [
-          [undefined, true],
-          [undefined, true],
-          [undefined, true]
-        ])
-        assert.strictEqual((yield* on(target))["Sub 2"]?.id, sub?.id)
+        assert.deepStrictEqual(live.entries.map(({ published }) => published), [true, true, true])
+        assert.strictEqual((yield* byName(target))["Sub 2"]?.id, sub?.id)
         // What changed there since is not overwritten, nor is what calls it written.
         yield* target.edit(sub?.id ?? "", (each) => ({ ...each, name: "Hotfix" }))
         yield* edit(`${folder}/main.json`, "stripe.test", "stripe.example")
@@ -161,14 +115,8 @@ describe("promote from a folder", () => {
         )
         const report = yield* promote()
         assert.isTrue(report.hasErrors)
-        assert.deepStrictEqual(outcomes(report), {
-          Alarm: "created",
-          Main: "created",
-          Sub: "created",
-          Odd: "blocked",
-          Caller: "blocked",
-          Top: "blocked"
-        })
+        const done = { Alarm: "created", Main: "created", Sub: "created" }
+        assert.deepStrictEqual(outcomes(report), { ...done, Odd: "blocked", Caller: "blocked", Top: "blocked" })
         const reasons = Object.fromEntries(report.obstacles.map(({ reason, workflow }) => [workflow, reason]))
         assert.deepStrictEqual(
           Object.keys(reasons).toSorted(),
@@ -177,9 +125,8 @@ describe("promote from a folder", () => {
         assert.match(reasons["Odd"] ?? "", /'Nowhere' \(oddApi\) is not on/)
         assert.match(reasons["Top"] ?? "", /depends on 'Caller'/)
         assert.match(reasons["secret.json"] ?? "", /refers to the secret 'gone'/)
-        assert.deepStrictEqual(Object.keys(yield* on(target)).toSorted(), ["Alarm", "Main", "Sub"])
-        const unknown = yield* Effect.flip(promote({ except: ["Mian"] }))
-        assert.match(unknown.message, /has no workflow 'Mian'/)
+        assert.deepStrictEqual(yield* names(target), ["Alarm", "Main", "Sub"])
+        assert.match((yield* Effect.flip(promote({ except: ["Mian"] }))).message, /has no workflow 'Mian'/)
       })
     ))
 
@@ -192,7 +139,7 @@ describe("promote from a folder", () => {
         assert.match(outcomes(report)["Odd"] ?? "", /HTTP 400/)
         assert.match(outcomes(report)["Caller"] ?? "", /depends on 'Odd', which failed/)
         assert.match(outcomes(report)["Top"] ?? "", /depends on 'Caller', which failed/)
-        assert.deepStrictEqual(Object.keys(yield* on(target)), ["Alarm"])
+        assert.deepStrictEqual(yield* names(target), ["Alarm"])
       }), {
       before: ({ body, method }) =>
         Effect.sync(() =>
@@ -214,18 +161,12 @@ describe("promote from a folder", () => {
           `${folder}/alarm.json`,
           JSON.stringify({ ...files["alarm.json"], settings: { timezone: "UTC" } })
         )
-        yield* fs.writeFileString(
-          `${folder}/.n8n-sync.json`,
-          "{\"version\":1,\"host\":\"http://dev.test\",\"workflows\":{}}"
-        )
+        yield* fs.writeFileString(`${folder}/.n8n-sync.json`, record("dev.test"))
         assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "updated" })
         assert.strictEqual((yield* target.workflows).length, 1)
         assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "same" })
 
-        yield* fs.writeFileString(
-          `${folder}/.n8n-sync.json`,
-          "{\"version\":1,\"host\":\"http://production.test\",\"workflows\":{}}"
-        )
+        yield* fs.writeFileString(`${folder}/.n8n-sync.json`, record("production.test"))
         assert.match((yield* Effect.flip(promote())).message, /is synced with http:\/\/production\.test/)
       })
     ))

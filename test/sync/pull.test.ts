@@ -172,24 +172,4 @@ describe("pull", () => {
       assert.include((yield* Effect.flip(Sync.pull("../elsewhere"))).message, "files root")
       assert.include((yield* Effect.flip(Sync.status("sub", { only: ["nope"] }))).message, "no workflow 'nope'")
     }))
-
-  it.effect("leaves whole files and their state when n8n goes away in the middle of reading", () => {
-    let reads = 0
-    return inWorld(function*() {
-      for (const name of ["A", "B", "C"]) yield* create(name)
-      reads = 0
-      assert.strictEqual((yield* Effect.flip(Sync.pull(".")))._tag, "ApiError")
-      reads = -Infinity
-      assert.deepStrictEqual((yield* Sync.status(".")).counts, { same: 2, "new there": 1 })
-      yield* Sync.pull(".")
-      assert.deepStrictEqual((yield* Sync.status(".")).counts, { same: 3 })
-    }, {
-      before: ({ method, url }) =>
-        Effect.sync(() =>
-          method === "GET" && url.includes("/workflows/") && ++reads > 2
-            ? Response.json({ message: "Forbidden" }, { status: 403 })
-            : undefined
-        )
-    })
-  })
 })

@@ -35,28 +35,6 @@ const all = N8nClient.use((n8n) => n8n.listWorkflows({ archived: true, limit: 10
 describe("push", () => {
   let isRefusing = false
 
-  it.effect("warns of what a file refers to and this n8n lacks, in the dry run and when it writes", () =>
-    inWorld(function*({ folder }) {
-      const fs = yield* FileSystem.FileSystem
-      yield* Sync.pull(".")
-      const hook = node("Hook", "webhook", 2, { path: "a", authentication: "basicAuth" }, {
-        credentials: { httpBasicAuth: { id: "ZZ", name: "Login of another n8n" } }
-      })
-      yield* fs.writeFileString(
-        `${folder}/new.json`,
-        JSON.stringify({ ...body("New"), nodes: [hook], connections: {}, settings: { errorWorkflow: "gone" } })
-      )
-      const expected = [
-        "Its error workflow is 'gone', which does not exist. Use the id of a workflow that exists on this n8n.",
-        "'Hook': This n8n has no credential 'Login of another n8n' (ZZ) of the type 'httpBasicAuth': every run fails. " +
-        "Create it on this n8n, and set its id and name."
-      ]
-      const warnings = ({ entries }: Sync.Report<Sync.Outcome>) =>
-        entries.flatMap(({ warnings = [] }) => warnings).filter((each) => expected.includes(each))
-      assert.deepStrictEqual(warnings(yield* Sync.push(".", { dryRun: true })), expected)
-      assert.deepStrictEqual(warnings(yield* Sync.push(".")), expected)
-    }))
-
   for (const version of ["2", "1"] as const) {
     it.effect(`writes what changed here and only that, keeps a snapshot, and gives new files their id: n8n ${version}`, () =>
       inWorld(function*({ folder }) {
@@ -277,29 +255,6 @@ describe("push", () => {
       assert.strictEqual((yield* get(other)).activeVersionId, before)
     }))
 
-  it.live("publishes only when asked; otherwise the published version keeps running", () =>
-    inWorld(function*({ folder }) {
-      const { workflow: { id } } = yield* WorkflowStore.use((store) =>
-        store.write({ kind: "new" }, {
-          ...body("Live"),
-          nodes: [node("Hook", "webhook", 2, { path: "in" }, { id: "h" })],
-          connections: {}
-        }, { source: "file", publish: "now" })
-      )
-      yield* Sync.pull(".")
-      const running = (yield* get(id)).activeVersionId
-      yield* edit(`${folder}/live.json`, "\"in\"", "\"in2\"")
-      const draft = yield* Sync.push(".")
-      assert.deepStrictEqual(draft.entries.map(({ published }) => published), [false])
-      assert.deepStrictEqual((yield* Sync.status(".")).entries.map(({ draft }) => draft), [true])
-      assert.strictEqual((yield* get(id)).activeVersionId, running)
-      yield* edit(`${folder}/live.json`, "\"in2\"", "\"in3\"")
-      const live = yield* Sync.push(".", { publishes: true })
-      assert.deepStrictEqual(live.entries.map(({ error, published }) => [error, published]), [[undefined, true]])
-      assert.notStrictEqual((yield* get(id)).activeVersionId, running)
-      assert.isTrue((yield* Sync.status(".")).isSame)
-    }))
-
   it.effect("deletes nothing while a file is unreadable, for any selection", () =>
     inWorld(({ folder }) => deletesNothingUnread(folder)))
 
@@ -377,17 +332,6 @@ describe("push", () => {
       }))
   }
 
-  it.effect("warns of a schedule that n8n never starts, also if it is not published", () =>
-    inWorld(function*({ folder }) {
-      const fs = yield* FileSystem.FileSystem
-      const rule = { interval: [{ field: "minutes", minutesInterval: 1.5 }] }
-      const nodes = [node("S", "scheduleTrigger", 1.2, { rule }, { id: "s" })]
-      yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify({ ...body("New"), nodes, connections: {} }))
-      assert.deepStrictEqual((yield* Sync.push(".")).entries.map(({ warnings }) => warnings), [
-        ["n8n never starts it by 'S': minutesInterval 1.5 is not a positive whole number"]
-      ])
-    }))
-
   it.effect("fails where no file is a workflow, and names what is there", () =>
     inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem
@@ -395,27 +339,6 @@ describe("push", () => {
       assert.isFalse((yield* Sync.push(".")).hasErrors)
       yield* fs.writeFileString(`${folder}/package.json`, "{}")
       assert.match((yield* Effect.flip(Sync.push("."))).message, /^There are no workflows in '.*', only package\.json/)
-    }))
-
-  it.effect("reads a changed workflow three times: before, right before, and after it is written", () =>
-    inWorld(function*({ api, folder }) {
-      const ids = yield* Effect.forEach(["A", "B"], (name) => create(name))
-      yield* Sync.pull(".")
-      for (const name of ["a", "b"]) yield* edit(`${folder}/${name}.json`, "value: 1", "value: 2")
-      const count = (yield* api.requests).length
-      yield* Sync.push(".")
-      const requests = (yield* api.requests).slice(count).map(({ method, url }) => `${method} ${new URL(url).pathname}`)
-      for (const id of ids) {
-        const at = `/api/v1/workflows/${id}`
-        assert.deepStrictEqual(requests.filter((request) => request.includes(at)), [
-          `GET ${at}`,
-          `GET ${at}`,
-          `PUT ${at}`,
-          `GET ${at}/history`,
-          `GET ${at}`
-        ])
-      }
-      assert.strictEqual(requests.length, 11)
     }))
 
   it.effect("overwrites nothing that someone else writes during a push", () => {
@@ -437,25 +360,6 @@ describe("push", () => {
         const id = url.slice(url.lastIndexOf("/") + 1)
         return n8n.edit(id, (workflow) => ({ ...workflow, ...body("Here", "9"), versionId: "theirs" }) as never)
       }
-    })
-  })
-
-  it.effect("continues after a lost answer: no second workflow, and no conflict", () => {
-    let loses = false
-    return inWorld(function*({ folder }) {
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(body("New")))
-      loses = true
-      assert.isTrue((yield* Sync.push(".")).hasErrors)
-      loses = false
-      assert.deepStrictEqual((yield* Sync.status(".")).entries.map(({ status }) => status), ["same"])
-      yield* Sync.pull(".")
-      assert.isString((yield* json(`${folder}/new.json`))["id"])
-      yield* Sync.push(".")
-      assert.deepStrictEqual(yield* all, ["New"])
-    }, {
-      after: ({ method }) =>
-        Effect.sync(() => loses && method === "POST" ? Response.json({ message: "lost" }, { status: 502 }) : undefined)
     })
   })
 

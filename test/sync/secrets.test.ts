@@ -90,10 +90,7 @@ describe("literal secrets", () => {
 
   it.effect.each<readonly [isSecret: boolean, value: string]>([
     [true, `Bearer sk-live-${stem}`],
-    [true, `Bearer your${stem}`],
     [false, "Bearer YOUR_OPENAI_API_KEY"],
-    [false, "Bearer yourApiKey"],
-    [false, "ENTER API KEY"],
     [false, "<your token here>"],
     [false, "Bearer add-your-key-to-this-place"]
   ])(
@@ -176,22 +173,6 @@ describe("literal secrets", () => {
         expected.map(({ parameters }: { parameters: unknown }) => parameters)
       )
       yield* assertClean(folder)
-
-      // A new secret on n8n replaces the value, and the workflow's file stays.
-      const before = (yield* contents(folder))["billing.json"]
-      yield* TestClock.adjust("1 second")
-      yield* N8nClient.use((n8n) =>
-        n8n.putWorkflow(id, {
-          name: "Billing",
-          nodes: JSON.parse(JSON.stringify(pushed.nodes).replaceAll("hunter22", "hunter23")),
-          connections: pushed.connections,
-          settings: {}
-        })
-      )
-      assert.deepStrictEqual(outcomes(yield* Sync.pull(".")), ["updated"])
-      const after = yield* contents(folder)
-      assert.strictEqual(after["billing.json"], before)
-      assert.include(after[store] ?? "", "hunter23")
 
       // Allowed again, they return to the file.
       yield* N8nClient.use((n8n) =>

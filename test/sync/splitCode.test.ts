@@ -88,14 +88,6 @@ describe("code in files next to workflows", () => {
       assert.strictEqual(pulled["orders.code/add-vat.js"], long("later"))
       assert.strictEqual(pulled["orders.json"], split["orders.json"])
 
-      yield* fs.remove(`${folder}/orders.code/mail.html`)
-      const missing = yield* Sync.status(".")
-      assert.deepStrictEqual(missing.entries.map(({ detail, status }) => [status, detail]), [
-        ["invalid", "File 'orders.json' refers to 'orders.code/mail.html', which does not exist"]
-      ])
-      assert.isTrue((yield* Sync.push(".")).hasErrors)
-      yield* fs.writeFileString(`${folder}/orders.code/mail.html`, long("<p>"))
-
       assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: false })), ["updated"])
       const joined = yield* contents(folder)
       assert.deepStrictEqual(Object.keys(joined), [".n8n-sync.json", "orders.json"])
@@ -104,16 +96,6 @@ describe("code in files next to workflows", () => {
         plain["orders.json"]?.replace(JSON.stringify(long("const a =")), JSON.stringify(long("later")))
       )
       assert.notProperty(yield* json(`${folder}/.n8n-sync.json`), "splitCode")
-    }))
-
-  it.effect("goes with the workflow's file", () =>
-    inWorld(function*({ folder }) {
-      const { id } = yield* made
-      yield* create("Other")
-      yield* Sync.pull(".", { splitsCode: true })
-      yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
-      assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { deletes: true })), ["removed", "same"].toSorted())
-      assert.deepStrictEqual(Object.keys(yield* contents(folder)), [".n8n-sync.json", "other.json"])
     }))
 
   it.effect("has an ending for every editor in n8n's packages that edits code", () =>

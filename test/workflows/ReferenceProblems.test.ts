@@ -112,23 +112,6 @@ describe("a credential of a node", () => {
         assert.deepStrictEqual(yield* judge(flow(http("Nobody"))), ["missing: httpBasicAuth"])
       }, "1")
     }))
-
-  it.effect("by a name alone is bound to the one of that name, or to none, and the answer says so", () =>
-    on(function*() {
-      const made = Effect.fnUntraced(function*(value: unknown) {
-        const { id, problems = [] } = yield* tools.createWorkflow.call(flow(http(value)))
-        const { nodes } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-        return [
-          obj(nodes[1]?.["credentials"])?.["httpBasicAuth"],
-          problems.filter(({ message }) => about.test(String(message))).length
-        ]
-      })
-      assert.deepStrictEqual(yield* made({ name: "Login" }), [{ id: "login", name: "Login" }, 0])
-      assert.deepStrictEqual(yield* made({ name: "Nobody" }), [{ id: null, name: "Nobody" }, 1])
-      assert.deepStrictEqual(yield* made({ name: "Twice" }), [{ id: null, name: "Twice" }, 1])
-      assert.deepStrictEqual(yield* made({ id: "ZZ", name: "Nobody" }), [{ id: "ZZ", name: "Nobody" }, 1])
-      assert.deepStrictEqual(yield* made("Login"), [{ id: "login", name: "Login" }, 0])
-    }))
 })
 
 describe("a workflow that another refers to", () => {

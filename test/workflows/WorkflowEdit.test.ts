@@ -99,21 +99,3 @@ describe("an edit", () => {
       assert.notInclude(yield* requests, "PUT")
     }).pipe(Effect.provide(world)))
 })
-
-describe("a fleet", () => {
-  it.effect("is planned, changed and restored by a program", () =>
-    Effect.gen(function*() {
-      const { plan } = yield* Fleet.plan({
-        select: { uses: "https://a.example" },
-        operations: [{ op: "replace", find: "https://a.example", with: "https://b.example" }]
-      })
-      assert.deepStrictEqual(plan.changes.map(({ workflows }) => workflows), [2])
-      const { outcomes } = yield* Fleet.apply(plan.id)
-      assert.deepStrictEqual([...outcomes.values()].map(({ state }) => state), ["done", "done"])
-      const fake = yield* FakeN8n.FakeN8n
-      const urls = Effect.map(fake.workflows, (all) => JSON.stringify(all).match(/https:\/\/\w\.example"/g))
-      assert.deepStrictEqual<unknown>(new Set(yield* urls), new Set(["https://b.example\""]))
-      yield* Fleet.restore(plan.id)
-      assert.deepStrictEqual<unknown>(new Set(yield* urls), new Set(["https://a.example\""]))
-    }).pipe(Effect.provide(world)))
-})

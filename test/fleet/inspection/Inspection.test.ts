@@ -70,31 +70,6 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
       }
     }))
 
-  it.effect("lists credentials that are not set, and the names that some have alone", () =>
-    Effect.gen(function*() {
-      const own = {
-        ...sound,
-        nodes: [
-          ...sound.nodes,
-          node("Old", "github", 1, { operation: "get" }, { credentials: { githubApi: "GitHub" } }),
-          node("Set", "slack", 2.2, {}, { credentials: { slackApi: { id: "c1", name: "Team" } } })
-        ],
-        connections: { "Every day": { main: [[{ node: "Old", type: "main", index: 0 }]] }, Old: main("Set") }
-      }
-      const { findings } = yield* check(yield* folderWith({ "a.json": pretty(own) }))
-      assert.deepStrictEqual(
-        findings.flatMap(({ message, node, path, rule, severity }) =>
-          rule === "missing-credential" ? [[severity, node, path, message]] : []
-        ),
-        [[
-          "note",
-          "Old",
-          "nodes[2].credentials.githubApi",
-          "The credential 'githubApi' is not set, only the name 'GitHub'."
-        ]]
-      )
-    }))
-
   it.effect("has each finding at its line, with rule, severity and node", () =>
     Effect.gen(function*() {
       const text = pretty(faulty)
@@ -218,18 +193,6 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
         line: 3,
         node: "Sum"
       })
-    }))
-
-  it.effect("can be checked one file at a time, with the same findings", () =>
-    Effect.gen(function*() {
-      const root = yield* folderWith({ "a.json": pretty(faulty), "b.json": pretty(sound) })
-      const one = yield* check(root, { only: `${root}/a.json` })
-      assert.deepStrictEqual(one.places, ["flows/a.json"])
-      const all = yield* check(root)
-      assert.deepStrictEqual(
-        all.findings.filter((each) => "file" in each && each.file === "flows/a.json"),
-        one.findings
-      )
     }))
 
   it.effect("follows the policy, as far as files show", () =>

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { type Obj, obj } from "../../../src/base/Json.ts"
-import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import type * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
 import { rounds } from "../../support/seed.ts"
+import { contents, failure, over } from "./folder.ts"
 
 type Path = ReadonlyArray<string | number>
 
@@ -67,22 +67,8 @@ const inFolder = <A, E>(
 ) =>
   Effect.gen(function*() {
     const folder = yield* folderWith(files)
-    return yield* WorkflowFiles.WorkflowFiles.use((service) => use(folder, service)).pipe(
-      Effect.provide(WorkflowFiles.layer({ roots: [folder] }))
-    )
+    return yield* use(folder, yield* over(folder))
   }).pipe(Effect.scoped, Effect.provide(platform))
-
-const contents = (folder: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const all: { [name: string]: string } = {}
-    for (const name of (yield* fs.readDirectory(folder, { recursive: true })).toSorted()) {
-      if ((yield* fs.stat(`${folder}/${name}`)).type === "File") {
-        all[name] = yield* fs.readFileString(`${folder}/${name}`)
-      }
-    }
-    return all
-  })
 
 const code = everyString
 
@@ -199,14 +185,12 @@ describe("code in files next to a workflow", () => {
         assert.strictEqual(all["orders.code/add-vat-2.js"], long("vat"))
       }), { "orders.code/add-vat.js": "mine" }))
 
-  const full = () =>
-    PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "writeAll", cause: { code: "ENOSPC" } })
-
   /** Fails as the n-th file is put in place; after a death nothing is cleared up. */
   const failing = (at: number, death: boolean) => {
     let count = 0
     return withFileSystem((fs) => ({
-      rename: (from, to) => ++count === at ? (death ? Effect.interrupt : Effect.fail(full())) : fs.rename(from, to),
+      rename: (from, to) =>
+        ++count === at ? (death ? Effect.interrupt : Effect.fail(failure("writeAll", "ENOSPC"))) : fs.rename(from, to),
       remove: (
         file,
         options
@@ -228,7 +212,7 @@ describe("code in files next to a workflow", () => {
             yield* Effect.gen(function*() {
               const folder = yield* folderWith()
               const use = <A, E>(run: (files: WorkflowFiles.Service) => Effect.Effect<A, E>) =>
-                WorkflowFiles.WorkflowFiles.use(run).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
+                Effect.flatMap(over(folder), run)
               yield* use((files) => files.create("w.json", before, { code }))
               const update = use((files) => files.update("w.json", () => Effect.succeed(after), undefined, { code }))
               const broken = yield* Effect.exit(failing(at, death)(update))

@@ -2,15 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { linkSync, mkdirSync, writeFileSync } from "node:fs"
-import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import type * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
+import { over, workflow } from "./folder.ts"
 
 const list = (root: string, directory?: string, page?: WorkflowFiles.Page) =>
-  WorkflowFiles.WorkflowFiles.use((files) => files.list(directory, page)).pipe(
-    Effect.provide(WorkflowFiles.layer({ roots: [root] }))
-  )
-
-const workflow = (more: object = {}) => JSON.stringify({ nodes: [], connections: {}, ...more })
+  Effect.flatMap(over(root), (files) => files.list(directory, page))
 
 layer(platform)("workflow files are listed", (it) => {
   it.effect("that are workflows, by path, page by page", () =>
@@ -19,7 +16,7 @@ layer(platform)("workflow files are listed", (it) => {
       const root = yield* folderWith({
         "b.json": workflow({ id: "1", name: "B" }),
         "a/請求書 🚀.json": `\uFEFF// by hand\n${workflow({ id: 7, name: "A" })}`,
-        "unnamed.JSON": workflow(),
+        "unnamed.JSON": workflow({ name: undefined }),
         ".hidden.json": workflow({ name: "hidden" }),
         "package.json": "{\"name\":\"p\"}",
         "half.json": "{\"nodes\":[]}",
@@ -43,15 +40,6 @@ layer(platform)("workflow files are listed", (it) => {
       for (const directory of ["a", `${root}/a/`, "./b/../a"]) {
         assert.deepStrictEqual((yield* list(root, directory)).workflows, all.workflows.slice(1, 2))
       }
-    }))
-
-  it.effect("all of them, unless a page is asked for", () =>
-    Effect.gen(function*() {
-      const names = Array.from({ length: 250 }, (_, index) => `${index + 1_000}.json`)
-      const root = yield* folderWith(Object.fromEntries(names.map((name) => [name, workflow()])))
-      assert.deepStrictEqual((yield* list(root)).workflows.map(({ path }) => path), names)
-      const page = yield* list(root, undefined, { limit: 100 })
-      assert.deepStrictEqual([page.workflows.length, page.total], [100, 250])
     }))
 
   it.effect("once, also through links, but not out of the roots or in circles", () =>

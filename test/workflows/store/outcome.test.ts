@@ -44,24 +44,6 @@ describe("an answer of a write", () => {
       assert.notProperty(changed, "problems")
       assert.notProperty(changed, "missingCredentials")
     }))
-
-  it.effect("names what validation knows where n8n fails with a workflow", () =>
-    inMemory(function*(api) {
-      const { id, problems } = yield* tools.createWorkflow.call(broken)
-      assert.deepStrictEqual(problems?.map(({ node }) => node), ["Sub"])
-      for (const write of [tools.activateWorkflow.call({ id }), tools.updateWorkflow.call({ id, active: true })]) {
-        const error = yield* Effect.flip(write)
-        assert.strictEqual(reasonOf(error), "Status 500")
-        assert.include(error._tag === "ApiError" ? error.reason.details : "", "Validation: Sub: ")
-        assert.include(JSON.stringify(error), "Correct what errorDetails names")
-      }
-      assert.isFalse((yield* api.workflows).some(({ active }) => active === true))
-    }, {
-      before: ({ url }) =>
-        new URL(url).pathname.endsWith("/publish")
-          ? Effect.succeed(Response.json({ message: "Internal error" }, { status: 500 }))
-          : Effect.void
-    }))
 })
 
 const clock = node("When", "scheduleTrigger", 1.2, {
@@ -146,22 +128,6 @@ describe("a write of a whole workflow", () => {
         assert.strictEqual((yield* N8nClient.use((n8n) => n8n.getWorkflow(id))).name, "Renamed")
       }))
     ))
-
-  it.effect("that is published says what changes for the version that ran", () =>
-    inMemory(function*(api) {
-      const { id } = yield* tools.createWorkflow.call({ ...flow("old"), active: true })
-      yield* tools.updateWorkflow.call({ id, nodes: [hook, say("new")] })
-      const { versions } = yield* tools.workflowHistory.call({ id, limit: 10 })
-      const version = versions.find(({ source }) => source === "snapshot")?.version ?? ""
-      yield* tools.workflowRestore.call({ id, version, confirm: true })
-      const restore = { id, version, confirm: true, publish: true }
-      const dry = yield* tools.workflowRestore.call({ ...restore, dryRun: true })
-      assert.include(dry.changed, "changed 'Say'")
-      assert.lengthOf(arr(dry.difference?.["nodes"]), 1)
-      const restored = yield* tools.workflowRestore.call(restore)
-      assert.include(restored.changed, "changed 'Say'")
-      assert.include(JSON.stringify((yield* api.workflows)[0]?.["activeVersion"]), "old")
-    }))
 })
 
 describe("an undo", () => {
