@@ -157,17 +157,6 @@ describe("the plan of a batch", () => {
       yield* api.edit("b", edited((each) => ({ ...each, parameters: { url: "https://x.example" } }), "Other"))
       assert.deepInclude(yield* call(plan), { done: 1 })
     }, { seed: seed([orders("a"), orders("b")]) }))
-
-  it.effect("publishes a draft that its caller has edited since, and none of a stranger", () =>
-    inMemory(function*(api) {
-      const { plan } = yield* dryRun([replace], { ids: ["a", "b"] }, { publish: "draft" })
-      yield* call(plan)
-      yield* tools.workflowEdit.call({ workflowId: "a", operations: [{ op: "disable", node: "送信" }] })
-      yield* api.edit("b", edited((each) => ({ ...each, disabled: true })))
-      const { published, refused } = yield* call(plan, { publish: "keep" })
-      assert.deepStrictEqual([published, leftOut(refused)], [1, ["b"]])
-      assert.deepStrictEqual(yield* states(api), { a: "*", b: "*!" })
-    }, { seed: seed([orders("a", { active: true }), orders("b", { active: true })]) }))
 })
 
 describe("an extraction from many workflows", () => {

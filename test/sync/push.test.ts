@@ -140,20 +140,10 @@ describe("push", () => {
       assert.include(JSON.stringify((yield* get(both)).nodes), "value: 4")
       assert.include((yield* contents(folder))["both.json"], "value: 3")
       const [conflict] = yield* Sync.diff(".")
+      const value = (is: number) => `return [{ json: { value: ${is} } }]`
       assert.deepStrictEqual(
-        conflict !== undefined && "view" in conflict ? [conflict.from, conflict.view.nodes] : [],
-        [
-          "there",
-          [{
-            node: "Code",
-            change: "changed",
-            fields: [{
-              path: "parameters.jsCode",
-              before: "return [{ json: { value: 4 } }]",
-              after: "return [{ json: { value: 3 } }]"
-            }]
-          }]
-        ]
+        conflict !== undefined && "view" in conflict ? [conflict.from, conflict.view.nodes[0]?.fields] : [],
+        ["there", [{ path: "parameters.jsCode", before: value(4), after: value(3) }]]
       )
       yield* Sync.pull(".", { resolve: "here" })
       assert.deepStrictEqual(actions(yield* Sync.push(".")), [["Both", "updated"]])
@@ -169,6 +159,8 @@ describe("push", () => {
       yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/a.json`, text))
     })
     const valued = (value: number) => (text: string) => text.replace("value: 1", `value: ${value}`)
+    const unaware = (text: string) => valued(2)(text).replace("\"updatedAt\"", "\"createdAt\"")
+    const unknown = (text: string) => text.replace(/("versionId":")[^"]*/, "$1gone")
     const zoned = (text: string) => text.replace("\"settings\":{", "\"settings\":{\"timezone\":\"Asia/Tokyo\",")
     const statuses = Effect.map(Sync.status("."), ({ entries }) => entries.map(({ status }) => status))
     const rename = (id: string) =>
@@ -184,21 +176,11 @@ describe("push", () => {
         ["only the file changed", valued(2), undefined, "changed here"],
         ["only the settings of the file changed", zoned, undefined, "changed here"],
         ["the file changed, and n8n's name did", valued(2), "name", "both"],
-        [
-          "the file changed, and n8n's name did, which it cannot tell",
-          (text: string) => valued(2)(text).replace("\"updatedAt\"", "\"createdAt\""),
-          "name",
-          "changed here"
-        ],
+        ["the file changed, and n8n's name did, which it cannot tell", unaware, "name", "changed here"],
         ["only n8n changed", (text: string) => text, "nodes", "changed there"],
         ["both changed", valued(2), "nodes", "both"],
         ["n8n has the earlier nodes again", valued(2), "again", "changed here"],
-        [
-          "n8n does not know the version",
-          (text: string) => text.replace(/("versionId":")[^"]*/, "$1gone"),
-          "nodes",
-          "both"
-        ]
+        ["n8n does not know the version", unknown, "nodes", "both"]
       ] as const
     ) {
       it.effect(`a file with n8n's version is judged by it: ${title}`, () =>

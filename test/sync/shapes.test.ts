@@ -229,25 +229,4 @@ describe("a file", () => {
       const { entries } = yield* Sync.status(".")
       assert.deepStrictEqual(entries.map(({ file, status }) => [file, status]), [["mine.json", "changed there"]])
     }, { seed: { workflows: [workflow as never], executions: [] } }))
-
-  it.effect("that is invalid is left out of a push, which writes the others and deletes nothing", () =>
-    inWorld(function*({ api, folder }) {
-      const fs = yield* FileSystem.FileSystem
-      yield* Sync.pull(".")
-      yield* fs.remove(`${folder}/moved.json`)
-      yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify([body("New")]))
-      yield* fs.writeFileString(`${folder}/broken.json`, "{\"nodes\": [")
-      for (const dryRun of [true, false]) {
-        const { entries, hasErrors } = yield* Sync.push(".", { dryRun, deletes: true })
-        assert.deepStrictEqual(entries.map(({ action, file, status }) => [file, action ?? status]), [
-          ["broken.json", "invalid"],
-          ["moved.json", "invalid"],
-          ["new.json", "created"]
-        ])
-        assert.isTrue(hasErrors)
-      }
-      assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name).toSorted(), ["Moved", "New"])
-      // The list around it stays.
-      assert.isTrue((yield* fs.readFileString(`${folder}/new.json`)).startsWith("[{\"id\":"))
-    }, { seed: { workflows: [workflow as never], executions: [] } }))
 })

@@ -70,19 +70,6 @@ describe("executions of the fake", () => {
   })
 })
 
-describe("webhooks of the fake", () => {
-  it.live("run a workflow by a script, for tests", () =>
-    Effect.gen(function*() {
-      const { data, status } = yield* tools.testWorkflow.call({ workflowId: "w1", mode: "copy" })
-      assert.strictEqual(status, "success")
-      assert.deepStrictEqual<unknown>(data, { node: "Pay", items: [{ json: { paid: true } }] })
-      const api = yield* FakeN8n.FakeN8n
-      assert.deepStrictEqual([(yield* api.workflows).length, yield* api.executions], [1, []])
-    }).pipe(Effect.provide(fake({}, {
-      runs: (workflow) => FakeN8n.succeededExecution({ workflow, items: { Pay: [{ paid: true }] } })
-    }))))
-})
-
 describe("failures of the fake", () => {
   it.effect("are as many as requested, without effect, and then stop", () =>
     Effect.gen(function*() {
@@ -135,12 +122,6 @@ describe.each(["1", "2"] as const)("a seed of n8n %s", (version) => {
       const live = obj(now.activeVersion)?.["nodes"]
       assert.lengthOf(arr(live), version === "2" ? 4 : 0)
     }).pipe(Effect.provide(fake({ workflows: [{ ...orders, active: true }] }, { version }))))
-
-  it.effect("may leave out whether it is active, and its nodes", () =>
-    Effect.gen(function*() {
-      const { active, nodes } = yield* (yield* N8nClient.N8nClient).getWorkflow("w2")
-      assert.deepStrictEqual([active, nodes], [false, []])
-    }).pipe(Effect.provide(fake({ workflows: [{ id: "w2", name: "Bare" }] }, { version }))))
 })
 
 describe("a seed", () => {

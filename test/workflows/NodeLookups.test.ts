@@ -31,12 +31,6 @@ layer(NodeCatalogue.layer({}).pipe(Layer.provide(NodeServices.layer)))("looking 
         assert.deepStrictEqual(asked.length, 3)
       }))
 
-    it.effect("finds a tool's variant of a node", () =>
-      Effect.gen(function*() {
-        const { find } = yield* NodeLookups.make(["n8n-nodes-base.httpRequestTool"])
-        assert.strictEqual(find("n8n-nodes-base.httpRequestTool")?.type, "n8n-nodes-base.httpRequestTool")
-      }))
-
     it.effect("gives new nodes the newest version that the connected n8n has", () =>
       Effect.gen(function*() {
         const newestFor = (connected?: string) =>

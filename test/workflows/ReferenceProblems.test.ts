@@ -158,17 +158,4 @@ describe("a workflow that another refers to", () => {
       const own = { id: "own", nodes: [hook, node("On error", "errorTrigger")], connections: {} }
       assert.deepStrictEqual(yield* ofError("own", own), [])
     }))
-
-  it.effect("is read once, and credentials only for a workflow that has some", () =>
-    inMemory(function*(api) {
-      const asked = Effect.map(api.requests, (all) => all.map(({ url }) => new URL(url).pathname))
-      const times = (path: string) =>
-        Effect.map(asked, (all) => all.filter((each) => each === `/api/v1/${path}`).length)
-      yield* tools.validateWorkflow.call({ workflow: flow(node("End", "noOp")) })
-      assert.strictEqual(yield* times("credentials"), 0)
-      const nodes = [hook, http({ id: "login", name: "Login" }), call("sub"), { ...call("sub"), name: "Call 2" }]
-      yield* tools.validateWorkflow.call({ workflow: { ...flow(hook), nodes } })
-      assert.strictEqual(yield* times("credentials"), 1)
-      assert.strictEqual(yield* times("workflows/sub"), 1)
-    }, { seed }))
 })

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
-import { type Json, noOp, webhook, workflow } from "./orders.ts"
-import { start, versions } from "./requests.ts"
+import { type Json, noOp, start, versions, webhook, workflow } from "./requests.ts"
 
 const triggerless: Json = { ...workflow, nodes: [noOp], connections: {} }
 

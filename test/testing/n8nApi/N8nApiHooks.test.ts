@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as TestClock from "effect/testing/TestClock"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
-import type { Json } from "./orders.ts"
-import { start as startEmpty, versions } from "./requests.ts"
+import { type Json, start as startEmpty, versions } from "./requests.ts"
 
 const webhook = {
   id: "w",
@@ -53,36 +51,6 @@ describe("before", () => {
       assert.strictEqual(yield* statusLine("PUT", "/workflows/a", { ...body, name: "B" }), "503 Busy")
       assert.strictEqual((yield* call("GET", "/workflows/a")).body["name"], "Orders")
       assert.deepStrictEqual((yield* requests).map((request) => request.body), [{ ...body, name: "B" }, undefined])
-    }))
-
-  it.effect("breaks the connection before the request has an effect", () =>
-    Effect.gen(function*() {
-      const before: N8nApi.Options["before"] = ({ method }) =>
-        method === "PUT" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
-      const { call, workflows } = yield* start({ before })
-      const error = yield* Effect.flip(call("PUT", "/workflows/a", { ...body, name: "B" }))
-      assert.isTrue(error._tag === "HttpClientError" && error.reason._tag === "TransportError")
-      assert.deepStrictEqual((yield* workflows).map(({ name }) => name), ["Orders"])
-    }))
-
-  it.effect("hangs", () =>
-    Effect.gen(function*() {
-      const { call, requests } = yield* start({ before: () => Effect.never })
-      const fiber = yield* Effect.forkChild(call("GET", "/workflows/a"))
-      yield* TestClock.adjust("1 hour")
-      assert.strictEqual((yield* requests).length, 1)
-      assert.isUndefined(fiber.pollUnsafe())
-    }))
-
-  it.effect("lets another user write first", () =>
-    Effect.gen(function*() {
-      const before: N8nApi.Options["before"] = ({ method }, n8n) =>
-        method === "PUT" ? n8n.edit("a", (workflow) => ({ ...workflow, nodes: [] })) : Effect.void
-      const { call } = yield* start({ before })
-      yield* call("PUT", "/workflows/a", body)
-      const { body: history } = yield* call("GET", "/workflows/a/history")
-      const entries = history["data"] as ReadonlyArray<Json>
-      assert.deepStrictEqual(entries.map(({ authors }) => authors), ["Test Owner", "Somebody Else", "Test Owner"])
     }))
 })
 

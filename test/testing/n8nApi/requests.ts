@@ -1,8 +1,19 @@
-/** Requests to the simulated n8n. */
+/** Requests to the simulated n8n, and a small workflow for them. */
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
-import { type Json, workflow } from "./orders.ts"
+import { main, node } from "../../support/workflows.ts"
+
+export type Json = Record<string, unknown>
+
+export const webhook = node("Webhook", "webhook", 2, { path: "orders", httpMethod: "POST" }, {
+  id: "w",
+  webhookId: "hook"
+})
+
+export const noOp = node("Done", "noOp", 1, {}, { id: "n", position: [200, 0] })
+export const link = { Webhook: main("Done") }
+export const workflow: Json = { name: "Orders", nodes: [webhook, noOp], connections: link, settings: {} }
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS"
 

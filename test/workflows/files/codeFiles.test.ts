@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
-import { createHash } from "node:crypto"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import type * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
@@ -238,19 +237,4 @@ describe("code in files next to a workflow", () => {
         }).pipe(Effect.provide(platform))
     )
   }
-
-  it.effect("is not changed by a journal file next to it", () =>
-    inFolder((folder, files) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        yield* files.create("w.json", print(workflow({ A: long("a") })), { code })
-        const hash = (text: string) => createHash("sha256").update(text).digest("hex")
-        const name = `${folder}/.effect-n8n-mcp-${hash("w.json").slice(0, 16)}.journal`
-        const entry = { file: "w.code/a.js", before: hash(long("a")), after: "evil()" }
-        yield* fs.writeFileString(name, JSON.stringify([entry]))
-        assert.notInclude((yield* files.read("w.json")).text, "evil")
-        yield* files.update("w.json", ({ text }) => Effect.succeed(text.replace("Orders", "Bills")))
-        assert.strictEqual((yield* contents(folder))["w.code/a.js"], long("a"))
-      })
-    ))
 })

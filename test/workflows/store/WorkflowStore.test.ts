@@ -1,13 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import * as Services from "../../../src/app/Services.ts"
-import { CallContext } from "../../../src/base/CallContext.ts"
 import type { N8nError } from "../../../src/base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
-import * as N8nClient from "../../../src/n8n/N8nClient.ts"
-import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { before240 } from "../../n8n/clients.ts"
@@ -182,26 +180,13 @@ for (const version of ["2", "1"] as const) {
         const all: ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services, N8nError>> = tools.all
         const writing = all.filter(({ annotations }) => !annotations.readOnlyHint)
         assert.isAtLeast(writing.length, 10)
+        const texts = "id version name filePath workflowId nodeType targetNodeId newNodeType sourceNodeId type table"
+        const args = {
+          ...Object.fromEntries(texts.split(" ").map((key) => [key, "x.json"])),
+          ...{ nodes: [], connections: {}, workflowData: {}, values: {}, op: "insert" },
+          operations: [{ op: "enable", node: "n" }]
+        }
         for (const tool of writing) {
-          const args = {
-            id: "1",
-            version: "v",
-            name: "x",
-            nodes: [],
-            connections: {},
-            filePath: "x.json",
-            workflowId: "x.json",
-            workflowData: {},
-            nodeType: "t",
-            targetNodeId: "n",
-            newNodeType: "t",
-            sourceNodeId: "n",
-            operations: [{ op: "enable", node: "n" }],
-            type: "t",
-            values: {},
-            table: "t",
-            op: "insert"
-          }
           const known = Object.fromEntries(
             Object.entries(args).filter(([key]) => Object.hasOwn(tool.inputSchema.properties ?? {}, key))
           )
