@@ -9,39 +9,40 @@ import { body, json } from "./workflows.ts"
 
 const other = { ...body("Other"), id: "other00000000000" }
 
-/** Text and name of a file for each form of a workflow. */
-export const forms = (
-  workflow: Obj
-): { readonly [form: string]: readonly [file: string, text: string | Uint8Array] } => {
+type File = readonly [file: string, text: string | Uint8Array, isOwn?: boolean]
+
+/** Name and text of a file for each form of a workflow, and whether it is read as the workflow's file. */
+export const forms = (workflow: Obj): { readonly [form: string]: File } => {
   const text = JSON.stringify(workflow, null, 2)
   const { connections: _, ...unlinked } = workflow
   const { id, ...nameless } = workflow
-  const kept = (value: unknown) => ["kept.json", JSON.stringify(value, null, 2)] as const
+  const own = (value: unknown) => ["kept.json", JSON.stringify(value, null, 2), true] as const
+  const strange = (value: unknown) => ["kept.json", JSON.stringify(value, null, 2)] as const
   return {
-    "a list of one": kept([workflow]),
-    "a list of several": kept([other, workflow]),
-    "in workflow": kept({ workflow }),
-    "in data": kept({ data: workflow }),
-    "in workflows": kept({ workflows: [workflow] }),
-    "a page of n8n's API": kept({ data: [workflow], nextCursor: null }),
-    "two wrappers": kept({ data: { workflow } }),
-    "a string of JSON": kept(text),
-    "a string in a wrapper": kept({ content: text }),
-    "by its id": kept({ [String(id)]: nameless }),
-    "connections as a list": kept({ ...workflow, connections: [] }),
-    "no connections": kept(unlinked),
-    "no nodes": kept({ id, name: "Moved" }),
-    "a run's record": kept({ id: "5", workflowData: workflow }),
+    "a list of one": own([workflow]),
+    "a list of several": strange([other, workflow]),
+    "in workflow": own({ workflow }),
+    "in data": own({ data: workflow }),
+    "in workflows": own({ workflows: [workflow] }),
+    "a page of n8n's API": own({ data: [workflow], nextCursor: null }),
+    "two wrappers": own({ data: { workflow } }),
+    "a string of JSON": own(text),
+    "a string in a wrapper": own({ content: text }),
+    "by its id": own({ [String(id)]: nameless }),
+    "connections as a list": own({ ...workflow, connections: [] }),
+    "no connections": strange(unlinked),
+    "no nodes": strange({ id, name: "Moved" }),
+    "a run's record": strange({ id: "5", workflowData: workflow }),
     "cut off": ["kept.json", text.slice(0, -9)],
     "marks of a merge": ["kept.json", `<<<<<<< HEAD\n${text}\n=======\n{}\n>>>>>>> b\n`],
-    "in UTF-16": ["kept.json", new Uint8Array(Buffer.from(`\uFEFF${text}`, "utf16le"))],
-    "in a subfolder": ["a/b/kept.json", JSON.stringify([workflow])],
-    "in a hidden file": [".kept.json", JSON.stringify([workflow])],
+    "in UTF-16": ["kept.json", new Uint8Array(Buffer.from(`\uFEFF${text}`, "utf16le")), true],
+    "in a subfolder": ["a/b/kept.json", JSON.stringify([workflow]), true],
+    "in a hidden file": [".kept.json", JSON.stringify([workflow]), true],
     "in a hidden folder": [".old/kept.json", text],
     "another extension": ["kept.json.bak", text],
     "no extension": ["kept", text],
     "lines of JSON": ["kept.jsonl", `${JSON.stringify(other)}\n${JSON.stringify(workflow)}\n`],
-    "a block of Markdown": ["kept.json", `# Moved\n\n\`\`\`json\n${text}\n\`\`\`\n\nNotes\n`],
+    "a block of Markdown": ["kept.json", `# Moved\n\n\`\`\`json\n${text}\n\`\`\`\n\nNotes\n`, true],
     "Markdown": ["kept.md", `# Moved\n\n\`\`\`json\n${text}\n\`\`\`\n`],
     "YAML": ["kept.yaml", `name: Moved\nid: ${id}\nnodes: []\n`],
     "code": ["kept.ts", `export default { id: "${id}", nodes: [] }`],
@@ -50,24 +51,6 @@ export const forms = (
     "in another workflow": ["other.json", JSON.stringify({ ...other, pinData: { Start: [{ json: workflow }] } })]
   }
 }
-
-/** Forms that are read as the workflow's file. */
-const own: ReadonlySet<string> = new Set([
-  "a list of one",
-  "in workflow",
-  "in data",
-  "in workflows",
-  "a page of n8n's API",
-  "two wrappers",
-  "a string of JSON",
-  "a string in a wrapper",
-  "by its id",
-  "connections as a list",
-  "in UTF-16",
-  "in a subfolder",
-  "in a hidden file",
-  "a block of Markdown"
-])
 
 /** Fails if a push deletes a workflow of n8n while its id is in a file of the folder. */
 export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<string>) =>
@@ -79,19 +62,19 @@ export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<stri
     yield* Sync.pull(".", { only })
     const workflow = yield* json(`${folder}/moved.json`)
     yield* fs.remove(`${folder}/moved.json`)
-    for (const [form, [file, text]] of Object.entries(forms(workflow))) {
+    for (const [form, [file, text, isOwn = false]] of Object.entries(forms(workflow))) {
       if (names?.includes(form) === false) continue
       const path = `${folder}/${file}`
       yield* fs.makeDirectory(path.slice(0, path.lastIndexOf("/")), { recursive: true })
       yield* fs.writeFile(path, typeof text === "string" ? new TextEncoder().encode(text) : text)
-      for (const dryRun of own.has(form) ? [true, false] : []) {
+      for (const dryRun of isOwn ? [true, false] : []) {
         if (form === "connections as a list" && !dryRun) continue
         const { entries } = yield* Sync.push(".", { only, dryRun, deletes: true })
         const status = form === "connections as a list" ? "changed here" : "same"
         assert.deepStrictEqual(entries.map((each) => [each.file, each.status]), [[file, status]], form)
         assert.deepStrictEqual((yield* Sync.status(".", { only })).entries.map((each) => each.status), [status], form)
       }
-      for (const selected of own.has(form) ? [] : [{ only }, { only: ["moved.json"] }, { among: ["moved.json"] }]) {
+      for (const selected of isOwn ? [] : [{ only }, { only: ["moved.json"] }, { among: ["moved.json"] }]) {
         for (const dryRun of [true, false]) {
           const pushed = yield* Sync.push(".", { ...selected, dryRun, deletes: true })
           assert.deepStrictEqual(pushed.entries.flatMap(({ action }) => action ?? []), [], form)
@@ -131,8 +114,8 @@ export const keepsItsForm = (folder: string) =>
     const workflow = yield* json(`${folder}/formed.json`)
     yield* fs.remove(`${folder}/formed.json`)
     const code = Effect.map(n8n.getWorkflow(id), ({ nodes }) => JSON.stringify(nodes))
-    for (const [form, [file, content]] of Object.entries(forms(workflow))) {
-      if (!own.has(form) || /connections|its id|folder/.test(form)) continue
+    for (const [form, [file, content, isOwn = false]] of Object.entries(forms(workflow))) {
+      if (!isOwn || /connections|its id|folder/.test(form)) continue
       const encoding = typeof content === "string" ? "utf8" : "utf16le"
       const text = Buffer.from(content as string).toString(encoding)
       const path = `${folder}/${file}`

@@ -20,7 +20,7 @@ import {
   workflow,
   writes
 } from "./promotion.ts"
-import { contents, edit } from "./workflows.ts"
+import { contents, edit, put } from "./workflows.ts"
 
 const missing = node("Odd", "httpRequest", 4.2, {}, { credentials: { oddApi: { id: "x", name: "Nowhere" } } })
 
@@ -53,9 +53,9 @@ const deploying = <A, E>(
       const fs = yield* FileSystem.FileSystem
       yield* fs.makeDirectory(`${folder}/bad`)
       for (const [name, value] of Object.entries(files)) {
-        yield* fs.writeFileString(`${folder}/${name}`, JSON.stringify(value, null, 2))
+        yield* put(`${folder}/${name}`, JSON.stringify(value, null, 2))
       }
-      yield* fs.writeFileString(`${folder}/.n8n-sync.json`, record("dev.test"))
+      yield* put(`${folder}/.n8n-sync.json`, record("dev.test"))
       const { target, to } = yield* makeTarget(options)
       return yield* use({
         folder,
@@ -107,11 +107,11 @@ describe("promote from a folder", () => {
   it.effect("leaves out what is blocked and what depends on it, and says so", () =>
     deploying(({ folder, fs, promote, target }) =>
       Effect.gen(function*() {
-        yield* fs.writeFileString(`${folder}/broken.json`, "{\"name\": \"Broken\", \"nodes\": [")
-        yield* fs.writeFileString(`${folder}/shape.json`, "{\"name\": \"Shape\", \"nodes\": [1], \"connections\": {}}")
-        yield* fs.writeFileString(
+        yield* put(`${folder}/broken.json`, "{\"name\": \"Broken\", \"nodes\": [")
+        yield* put(`${folder}/shape.json`, "{\"name\": \"Shape\", \"nodes\": [1], \"connections\": {}}")
+        yield* put(
           `${folder}/secret.json`,
-          JSON.stringify(workflow("k", "Secret", [node("N", "noOp", 1, { apiKey: { $secret: "gone" } })]))
+          workflow("k", "Secret", [node("N", "noOp", 1, { apiKey: { $secret: "gone" } })])
         )
         const report = yield* promote()
         assert.isTrue(report.hasErrors)
@@ -133,7 +133,7 @@ describe("promote from a folder", () => {
   it.effect("does not write what calls a workflow that n8n refused", () =>
     deploying(({ fs, folder, promote, target }) =>
       Effect.gen(function*() {
-        yield* fs.writeFileString(`${folder}/bad/odd.json`, JSON.stringify(workflow("o", "Odd", [trigger])))
+        yield* put(`${folder}/bad/odd.json`, workflow("o", "Odd", [trigger]))
         const report = yield* promote({ only: ["Alarm", "t", "c", "bad/odd.json"] })
         assert.isTrue(report.hasErrors)
         assert.match(outcomes(report)["Odd"] ?? "", /HTTP 400/)
@@ -155,18 +155,15 @@ describe("promote from a folder", () => {
         const only = ["alarm.json"]
         yield* fs.remove(`${folder}/.n8n-sync.json`)
         const { id: _, ...anonymous } = files["alarm.json"]
-        yield* fs.writeFileString(`${folder}/alarm.json`, JSON.stringify(anonymous))
+        yield* put(`${folder}/alarm.json`, anonymous)
         assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "created" })
-        yield* fs.writeFileString(
-          `${folder}/alarm.json`,
-          JSON.stringify({ ...files["alarm.json"], settings: { timezone: "UTC" } })
-        )
-        yield* fs.writeFileString(`${folder}/.n8n-sync.json`, record("dev.test"))
+        yield* put(`${folder}/alarm.json`, { ...files["alarm.json"], settings: { timezone: "UTC" } })
+        yield* put(`${folder}/.n8n-sync.json`, record("dev.test"))
         assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "updated" })
         assert.strictEqual((yield* target.workflows).length, 1)
         assert.deepStrictEqual(outcomes(yield* promote({ only })), { Alarm: "same" })
 
-        yield* fs.writeFileString(`${folder}/.n8n-sync.json`, record("production.test"))
+        yield* put(`${folder}/.n8n-sync.json`, record("production.test"))
         assert.match((yield* Effect.flip(promote())).message, /is synced with http:\/\/production\.test/)
       })
     ))

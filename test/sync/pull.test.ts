@@ -6,7 +6,7 @@ import { layerUnconfigured, N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
 import { inWorld } from "../support/world.ts"
-import { body, change, contents, create, edit, json } from "./workflows.ts"
+import { body, change, contents, create, edit, json, put } from "./workflows.ts"
 
 const statuses = ({ entries }: Sync.Report) => Object.fromEntries(entries.map(({ name, status }) => [name, status]))
 
@@ -49,7 +49,7 @@ describe("pull", () => {
       const fs = yield* FileSystem.FileSystem
       const there = `${folder}/there.json`
       const tabbed = JSON.stringify({ meta: { own: 1 }, ...(yield* json(there)) }, null, "\t")
-      yield* fs.writeFileString(there, tabbed)
+      yield* put(there, tabbed)
       yield* change(ids["There"] ?? "", "2")
       yield* edit(`${folder}/here.json`, "value: 1", "value: 3")
       yield* edit(`${folder}/both.json`, "value: 1", "value: 4")
@@ -57,7 +57,7 @@ describe("pull", () => {
       yield* fs.remove(`${folder}/gonehere.json`)
       yield* WorkflowStore.use((store) => store.remove(ids["GoneThere"] ?? ""))
       yield* create("NewThere")
-      yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(body("NewHere")))
+      yield* put(`${folder}/new.json`, body("NewHere"))
       const before = yield* contents(folder)
       assert.deepStrictEqual(statuses(yield* Sync.status(".")), {
         Same: "same",
@@ -138,10 +138,10 @@ describe("pull", () => {
       const fs = yield* FileSystem.FileSystem
       for (const name of ["A", "B", "C"]) yield* create(name)
       yield* Sync.pull(".")
-      yield* fs.writeFileString(`${folder}/a.json`, "<<<<<<< HEAD")
-      yield* fs.writeFileString(`${folder}/b.json`, "{\"name\":\"B\"}")
+      yield* put(`${folder}/a.json`, "<<<<<<< HEAD")
+      yield* put(`${folder}/b.json`, "{\"name\":\"B\"}")
       yield* fs.copyFile(`${folder}/c.json`, `${folder}/copy.json`)
-      yield* fs.writeFileString(`${folder}/settings.json`, "{}")
+      yield* put(`${folder}/settings.json`, "{}")
       const before = yield* contents(folder)
       const report = yield* Sync.pull(".", { resolve: "there", deletes: true })
       assert.deepStrictEqual(report.entries.map(({ file, status }) => [file, status]), [
@@ -156,7 +156,6 @@ describe("pull", () => {
 
   it.effect("refuses the state of another n8n, a damaged one, and what is outside of the files root", () =>
     inWorld(function*({ folder }) {
-      const fs = yield* FileSystem.FileSystem
       yield* create("A")
       yield* Sync.pull(".")
       yield* edit(`${folder}/.n8n-sync.json`, "http://n8n.test", "http://other.test")
@@ -167,7 +166,7 @@ describe("pull", () => {
         (yield* Effect.flip(Effect.provide(Sync.status("."), unconfigured))).message,
         "n8n is not configured: N8N_URL not set"
       )
-      yield* fs.writeFileString(`${folder}/.n8n-sync.json`, "{")
+      yield* put(`${folder}/.n8n-sync.json`, "{")
       assert.include((yield* Effect.flip(Sync.status("."))).message, "cannot be read")
       assert.include((yield* Effect.flip(Sync.pull("../elsewhere"))).message, "files root")
       assert.include((yield* Effect.flip(Sync.status("sub", { only: ["nope"] }))).message, "no workflow 'nope'")

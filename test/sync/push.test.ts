@@ -19,9 +19,7 @@ import { node } from "../support/workflows.ts"
 import { inWorld } from "../support/world.ts"
 import { deletesNothingUnread } from "./doubtful.ts"
 import { deletesNothingPresent, keepsItsForm } from "./otherForms.ts"
-import { body, change, contents, create, edit, json } from "./workflows.ts"
-
-const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
+import { body, change, contents, create, edit, get, json, put } from "./workflows.ts"
 
 const actions = ({ entries }: Sync.Report<Sync.Outcome>) =>
   entries.flatMap(({ action, error, name }) =>
@@ -44,10 +42,7 @@ describe("push", () => {
         yield* create("Gone")
         yield* Sync.pull(".")
         yield* edit(`${folder}/here.json`, "value: 1", "value: 2")
-        yield* fs.writeFileString(
-          `${folder}/new.json`,
-          JSON.stringify({ ...body("New"), ...(version === "2" ? { description: "what for" } : {}) })
-        )
+        yield* put(`${folder}/new.json`, { ...body("New"), ...(version === "2" ? { description: "what for" } : {}) })
         yield* fs.remove(`${folder}/gone.json`)
         yield* change(there, "3")
         const before = yield* contents(folder)
@@ -80,7 +75,6 @@ describe("push", () => {
   for (const version of ["2", "1"] as const) {
     it.effect(`publishes what an earlier push left, and named workflows; unpublished ones stay unpublished: n8n ${version}`, () =>
       inWorld(function*({ folder }) {
-        const fs = yield* FileSystem.FileSystem
         const n8n = yield* N8nClient
         const startable = (name: string) => {
           const [, code = {}] = arr(body(name)["nodes"])
@@ -92,7 +86,7 @@ describe("push", () => {
         const off = (yield* n8n.createWorkflow(startable("Off"))).id
         yield* Sync.pull(".")
         yield* edit(`${folder}/live.json`, "value: 1", "value: 2")
-        yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(startable("New")))
+        yield* put(`${folder}/new.json`, startable("New"))
         yield* hurried(Sync.push("."))
         const state = Effect.map(
           n8n.listWorkflows({ archived: true, limit: 100 }),
@@ -156,7 +150,7 @@ describe("push", () => {
     const exported = Effect.fnUntraced(function*(folder: string, id: string, changes: (text: string) => string) {
       const workflow = yield* get(id)
       const text = changes(JSON.stringify({ ...body("A"), ...workflow, id }))
-      yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/a.json`, text))
+      yield* FileSystem.FileSystem.use((fs) => put(`${folder}/a.json`, text))
     })
     const valued = (value: number) => (text: string) => text.replace("value: 1", `value: ${value}`)
     const unaware = (text: string) => valued(2)(text).replace("\"updatedAt\"", "\"createdAt\"")
@@ -284,12 +278,12 @@ describe("push", () => {
   for (const version of ["2", "1"] as const) {
     it.effect(`has failed if a publication was refused, but not where there is nothing to publish: n8n ${version}`, () =>
       inWorld(function*({ api, folder }) {
-        const fs = yield* FileSystem.FileSystem
         const write = (name: string, type: string) =>
-          fs.writeFileString(
-            `${folder}/${name}.json`,
-            JSON.stringify({ ...body(name), nodes: [node("Start", type, 1, {}, { id: "s" })], connections: {} })
-          )
+          put(`${folder}/${name}.json`, {
+            ...body(name),
+            nodes: [node("Start", type, 1, {}, { id: "s" })],
+            connections: {}
+          })
         yield* write("sub", "executeWorkflowTrigger")
         const sub = yield* hurried(Sync.push(".", { publishes: true }))
         assert.isFalse(sub.hasErrors)
@@ -316,10 +310,9 @@ describe("push", () => {
 
   it.effect("fails where no file is a workflow, and names what is there", () =>
     inWorld(function*({ folder }) {
-      const fs = yield* FileSystem.FileSystem
       yield* create("There")
       assert.isFalse((yield* Sync.push(".")).hasErrors)
-      yield* fs.writeFileString(`${folder}/package.json`, "{}")
+      yield* put(`${folder}/package.json`, "{}")
       assert.match((yield* Effect.flip(Sync.push("."))).message, /^There are no workflows in '.*', only package\.json/)
     }))
 

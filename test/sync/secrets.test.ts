@@ -13,7 +13,7 @@ import * as Workflows from "../../src/workflows/Workflows.ts"
 import { platform } from "../support/folders.ts"
 import { main, node } from "../support/workflows.ts"
 import { inWorld } from "../support/world.ts"
-import { contents, create, edit, json } from "./workflows.ts"
+import { contents, create, edit, get, json, outcomes, put } from "./workflows.ts"
 
 const bearer = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLWE"
 const apiKey = "s3cr3t-%-$&-値"
@@ -42,11 +42,6 @@ const made = Effect.flatMap(
 )
 
 const store = ".n8n-secrets.json"
-
-const outcomes = ({ entries }: Sync.Report<Sync.Outcome>) =>
-  entries.map(({ action, error, refused, status }) => refused ? "refused" : action ?? error?.message ?? status)
-
-const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
 
 /** Fails if a file that git would take contains a secret. */
 const assertClean = (folder: string) =>
@@ -160,8 +155,7 @@ describe("literal secrets", () => {
       yield* edit(file, "example.com/", "example.org/")
       yield* edit(file, "const a = 1", "const a = 2")
       const value = yield* json(file)
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(file, JSON.stringify({ ...value, nodes: arr(value["nodes"]).toReversed() }))
+      yield* put(file, { ...value, nodes: arr(value["nodes"]).toReversed() })
       assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["updated"])
       const pushed = yield* get(id)
       const expected = JSON.parse(
@@ -209,7 +203,7 @@ describe("literal secrets", () => {
       yield* Sync.pull(".")
       assert.deepStrictEqual(yield* contents(folder), here)
       // With the file it goes on.
-      yield* fs.writeFileString(`${folder}/${store}`, values)
+      yield* put(`${folder}/${store}`, values)
       assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["same", "same"])
       assert.deepStrictEqual(
         (yield* get(id)).nodes.map(({ parameters }) => parameters),

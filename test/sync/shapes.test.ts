@@ -12,7 +12,7 @@ import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { clientOf, inWorld } from "../support/world.ts"
-import { body, json } from "./workflows.ts"
+import { body, json, put } from "./workflows.ts"
 
 const workflow: Obj = { id: "moved00000000000", active: false, ...body("Moved") }
 const other: Obj = { id: "other00000000000", active: false, ...body("Other") }
@@ -138,9 +138,8 @@ describe("a file", () => {
 
   it.effect("with several workflows is taken one by one, by id or by name, and keeps the others", () =>
     inWorld(function*({ api, folder }) {
-      const fs = yield* FileSystem.FileSystem
       const value = { note: "mine", data: [other, { ...workflow, settings: { timezone: "UTC" } }] }
-      yield* fs.writeFileString(`${folder}/all.json`, JSON.stringify(value, null, 2))
+      yield* put(`${folder}/all.json`, JSON.stringify(value, null, 2))
       const [{ detail = "" } = {}] = (yield* Sync.status(".", { only: ["all.json"] })).entries
       assert.include(detail, "contains 2 workflows: 'Other' (other00000000000), 'Moved' (moved00000000000)")
       assert.include(detail, "all.json#ID")
@@ -183,14 +182,13 @@ describe("a file", () => {
 
   it.effect("is not removed with its workflow, if there is more in it", () =>
     inWorld(function*({ api, folder }) {
-      const fs = yield* FileSystem.FileSystem
       const files = {
         "list.json": [workflow],
         "more.json": { note: "mine", data: { ...other, id: "more000000000000" } },
         "notes.json": `# Notes\n\n${fence({ ...workflow, id: "notes00000000000" })}`
       }
       for (const [name, value] of Object.entries(files)) {
-        yield* fs.writeFileString(`${folder}/${name}`, typeof value === "string" ? value : JSON.stringify(value))
+        yield* put(`${folder}/${name}`, typeof value === "string" ? value : JSON.stringify(value))
       }
       yield* Sync.push(".")
       const n8n = yield* N8nClient.N8nClient
@@ -206,7 +204,7 @@ describe("a file", () => {
   it.effect("that is broken stands for the workflow whose id it has, also before the first sync", () =>
     inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${folder}/cut.json`, JSON.stringify(workflow).slice(0, -40))
+      yield* put(`${folder}/cut.json`, JSON.stringify(workflow).slice(0, -40))
       const { entries } = yield* Sync.status(".")
       assert.deepStrictEqual(entries.map(({ file, id, status }) => [file, id, status]), [
         ["cut.json", "moved00000000000", "invalid"]
@@ -218,7 +216,7 @@ describe("a file", () => {
   it.effect("that equals its workflow is recorded by a push, and its change on n8n does not become a conflict", () =>
     inWorld(function*({ folder }) {
       const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${folder}/mine.json`, JSON.stringify(workflow))
+      yield* put(`${folder}/mine.json`, workflow)
       yield* Sync.push(".", { dryRun: true })
       assert.isFalse(yield* fs.exists(`${folder}/.n8n-sync.json`))
       yield* Sync.push(".")

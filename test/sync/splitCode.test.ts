@@ -9,7 +9,7 @@ import * as Sync from "../../src/sync/Sync.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
 import { node } from "../support/workflows.ts"
 import { inWorld } from "../support/world.ts"
-import { contents, create, edit, json } from "./workflows.ts"
+import { contents, create, edit, json, outcomes, put } from "./workflows.ts"
 
 const long = (what: string) => Array.from({ length: 6 }, (_, line) => `${what} ${line}`).join("\n")
 
@@ -39,13 +39,9 @@ const made = Effect.flatMap(
 
 const codeIn = (workflow: Obj) => arr(workflow["nodes"]).map((each) => obj(each)?.["parameters"])
 
-const outcomes = ({ entries }: Sync.Report<Sync.Outcome>) =>
-  entries.map(({ action, error, status }) => action ?? error?.message ?? status)
-
 describe("code in files next to workflows", () => {
   it.effect("is what the editors of n8n edit as code, split and joined without a change, and pushed as edited", () =>
     inWorld(function*({ folder }) {
-      const fs = yield* FileSystem.FileSystem
       const { id } = yield* made
       yield* Sync.pull(".")
       const plain = yield* contents(folder)
@@ -121,10 +117,10 @@ describe("code in files next to workflows", () => {
       const fs = yield* FileSystem.FileSystem
       const { id } = yield* made
       yield* Sync.pull(".", { splitsCode: true })
-      yield* fs.writeFileString(`${folder}/orders.code/edited.js`, "mine")
+      yield* put(`${folder}/orders.code/edited.js`, "mine")
       const user = node("U", "code", 2, { jsCode: { $file: "orders.code/add-vat.js" } })
       const other = { name: "Other", nodes: [user], connections: {}, settings: {} }
-      yield* fs.writeFileString(`${folder}/other.json`, JSON.stringify(other))
+      yield* put(`${folder}/other.json`, other)
       yield* Sync.push(".")
       yield* fs.remove(`${folder}/orders.json`)
       assert.deepStrictEqual(outcomes(yield* Sync.push(".", { deletes: true })), ["removed", "same"])

@@ -7,6 +7,7 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import { type Obj, obj } from "../../src/base/Json.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import type * as Sync from "../../src/sync/Sync.ts"
 import { main, node } from "../support/workflows.ts"
 
 /** A workflow of one node with a parameter. */
@@ -49,6 +50,18 @@ export const contents = (folder: string) =>
 /** JSON in a file. */
 export const json = (file: string) =>
   Effect.map(FileSystem.FileSystem.use((fs) => fs.readFileString(file)), (text) => obj(JSON.parse(text)) ?? {})
+
+/** Writes a value as JSON, or a text, into a file. */
+export const put = (file: string, content: unknown) =>
+  FileSystem.FileSystem.use((fs) =>
+    fs.writeFileString(file, typeof content === "string" ? content : JSON.stringify(content))
+  )
+
+export const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
+
+/** What became of each workflow. */
+export const outcomes = ({ entries }: Sync.Report<Sync.Outcome>) =>
+  entries.map(({ action, error, refused, status }) => refused ? "refused" : action ?? error?.message ?? status)
 
 /** Changes the text of a file. */
 export const edit = (file: string, from: string, to: string) =>

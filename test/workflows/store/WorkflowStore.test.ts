@@ -180,10 +180,10 @@ for (const version of ["2", "1"] as const) {
         const all: ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services, N8nError>> = tools.all
         const writing = all.filter(({ annotations }) => !annotations.readOnlyHint)
         assert.isAtLeast(writing.length, 10)
-        const texts = "id version name filePath workflowId nodeType targetNodeId newNodeType sourceNodeId type table"
+        const texts = "version name filePath workflowId nodeType targetNodeId newNodeType sourceNodeId type table"
         const args = {
           ...Object.fromEntries(texts.split(" ").map((key) => [key, "x.json"])),
-          ...{ nodes: [], connections: {}, workflowData: {}, values: {}, op: "insert" },
+          ...{ id: "1", nodes: [], connections: {}, workflowData: {}, values: {}, op: "insert" },
           operations: [{ op: "enable", node: "n" }]
         }
         for (const tool of writing) {
