@@ -32,7 +32,8 @@ describe("a field", () => {
     assert.deepStrictEqual(field, { name, kind, type: schema["type"] ?? "string", choices: schema["enum"] ?? [] })
   })
 
-  it("is none of a notice", () => assert.deepStrictEqual(Values.fields({ note: { type: "notice" } }, undefined), []))
+  it("is not made of a notice", () =>
+    assert.deepStrictEqual(Values.fields({ note: { type: "notice" } }, undefined), []))
 })
 
 const secret = "correct-horse-battery"

@@ -8,9 +8,8 @@ import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
 import { withFileSystem } from "../support/folders.ts"
-import { reasonOf } from "../support/reason.ts"
 import { inWorld } from "../support/world.ts"
-import { change, contents, create, edit } from "./workflows.ts"
+import { contents, create, edit } from "./workflows.ts"
 
 const full = () =>
   PlatformError.systemError({

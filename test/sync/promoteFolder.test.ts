@@ -105,7 +105,7 @@ describe("promote from a folder", () => {
     ))
 
   it.effect("leaves out what is blocked and what depends on it, and says so", () =>
-    deploying(({ folder, fs, promote, target }) =>
+    deploying(({ folder, promote, target }) =>
       Effect.gen(function*() {
         yield* put(`${folder}/broken.json`, "{\"name\": \"Broken\", \"nodes\": [")
         yield* put(`${folder}/shape.json`, "{\"name\": \"Shape\", \"nodes\": [1], \"connections\": {}}")
@@ -131,7 +131,7 @@ describe("promote from a folder", () => {
     ))
 
   it.effect("does not write what calls a workflow that n8n refused", () =>
-    deploying(({ fs, folder, promote, target }) =>
+    deploying(({ folder, promote, target }) =>
       Effect.gen(function*() {
         yield* put(`${folder}/bad/odd.json`, workflow("o", "Odd", [trigger]))
         const report = yield* promote({ only: ["Alarm", "t", "c", "bad/odd.json"] })

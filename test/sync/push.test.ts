@@ -150,7 +150,7 @@ describe("push", () => {
     const exported = Effect.fnUntraced(function*(folder: string, id: string, changes: (text: string) => string) {
       const workflow = yield* get(id)
       const text = changes(JSON.stringify({ ...body("A"), ...workflow, id }))
-      yield* FileSystem.FileSystem.use((fs) => put(`${folder}/a.json`, text))
+      yield* put(`${folder}/a.json`, text)
     })
     const valued = (value: number) => (text: string) => text.replace("value: 1", `value: ${value}`)
     const unaware = (text: string) => valued(2)(text).replace("\"updatedAt\"", "\"createdAt\"")

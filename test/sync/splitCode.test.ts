@@ -9,7 +9,7 @@ import * as Sync from "../../src/sync/Sync.ts"
 import * as Workflows from "../../src/workflows/Workflows.ts"
 import { node } from "../support/workflows.ts"
 import { inWorld } from "../support/world.ts"
-import { contents, create, edit, json, outcomes, put } from "./workflows.ts"
+import { contents, edit, json, outcomes, put } from "./workflows.ts"
 
 const long = (what: string) => Array.from({ length: 6 }, (_, line) => `${what} ${line}`).join("\n")
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { obj } from "../../src/base/Json.ts"
-import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as tools from "../../src/tools/index.ts"
 import { joined, node, workflow } from "../support/workflows.ts"
 import { inMemory, type Needs } from "../support/world.ts"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
-import { type Json, start as startEmpty, versions } from "./requests.ts"
+import { start as startEmpty, versions } from "./requests.ts"
 
 const webhook = {
   id: "w",

@@ -31,7 +31,7 @@ export const contents = Effect.fnUntraced(function*(folder: string) {
 })
 
 /** The refusal of a file, with its field and a hint. */
-export const refusal = (effect: Effect.Effect<unknown, unknown>) =>
+export const refusal = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), (error) => {
     assert.instanceOf(error, Errors.ValidationError)
     assert.strictEqual(error.field, "filePath")

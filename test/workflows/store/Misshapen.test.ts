@@ -28,9 +28,6 @@ const flow = ({ parameters, type, version }: Pick<MisshapenNode, "parameters" | 
 const write = (path: string, value: unknown) =>
   FileSystem.FileSystem.use((fs) => fs.writeFileString(path, JSON.stringify(value)))
 
-const read = (path: string) =>
-  Effect.map(FileSystem.FileSystem.use((fs) => fs.readFileString(path)), (text) => obj(JSON.parse(text)) ?? {})
-
 const parametersOf = (workflow: unknown) =>
   obj(arr(obj(workflow)?.["nodes"]).map(obj).find((each) => each?.["name"] === "N"))?.["parameters"]
 

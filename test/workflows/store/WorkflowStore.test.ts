@@ -183,7 +183,12 @@ for (const version of ["2", "1"] as const) {
         const texts = "version name filePath workflowId nodeType targetNodeId newNodeType sourceNodeId type table"
         const args = {
           ...Object.fromEntries(texts.split(" ").map((key) => [key, "x.json"])),
-          ...{ id: "1", nodes: [], connections: {}, workflowData: {}, values: {}, op: "insert" },
+          id: "1",
+          nodes: [],
+          connections: {},
+          workflowData: {},
+          values: {},
+          op: "insert",
           operations: [{ op: "enable", node: "n" }]
         }
         for (const tool of writing) {

@@ -2,11 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { arr, obj } from "../../../src/base/Json.ts"
+import { obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { hurried } from "../../support/clock.ts"
-import { reasonOf } from "../../support/reason.ts"
 import { main, node } from "../../support/workflows.ts"
 import { inMemory, inWorld } from "../../support/world.ts"
 
@@ -20,9 +19,6 @@ const flow = (text: string) => ({ name: "Greeter", nodes: [hook, say(text)], con
 const called = node("Sub", "executeWorkflow", 1.2, {
   workflowId: { __rl: true, mode: "id", value: "none" }
 }, { id: "e", position: [400, 0] })
-
-/** Workflow that n8n stores, and cannot run. */
-const broken = { name: "Broken", nodes: [hook, called], connections: { Hook: main("Sub") } }
 
 describe("an answer of a write", () => {
   it.effect("has the errors of a new workflow, and its missing credentials, with their fix", () =>
