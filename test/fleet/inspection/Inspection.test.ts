@@ -225,23 +225,16 @@ layer(Layer.merge(platform, catalogue))("a folder of workflows", (it) => {
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const root = yield* folderWith()
-      const values: ReadonlyArray<unknown> = [
-        null,
-        1,
-        "x",
-        [],
-        {},
-        { nodes: null, connections: {} },
-        { nodes: [null, 1, { name: 1 }], connections: { a: 1 } },
-        { nodes: {}, name: 1 },
+      const nodes = [null, 1, { name: 1 }]
+      const texts =
+        "null|1|\"x\"|[]|{}|{\"nodes\": null, \"connections\": {}}|{\"nodes\": {}, \"name\": 1}|[[[[{\"nodes\": \"x\"}]]]]"
+      const odd = [
+        { nodes, connections: { a: 1 } },
         { nodes: [{ type: "a.b", parameters: [] }], connections: [], settings: "x", name: [] },
-        { workflow: { workflow: { workflow: { nodes: "x" } } } },
-        [[[[{ nodes: "x" }]]]]
+        { workflow: { workflow: { workflow: { nodes: "x" } } } }
       ]
-      yield* Effect.forEach(
-        values,
-        (value, index) => fs.writeFileString(`${root}/${index}.json`, JSON.stringify(value))
-      )
+      const all = [...texts.split("|"), ...odd.map((value) => JSON.stringify(value))]
+      yield* Effect.forEach(all, (text, index) => fs.writeFileString(`${root}/${index}.json`, text))
       const { findings } = yield* check(root, { to: "3.0" })
       assert.isNotEmpty(findings)
       yield* Schema.decodeUnknownEffect(

@@ -31,7 +31,7 @@ export const contents = Effect.fnUntraced(function*(folder: string) {
 })
 
 /** The refusal of a file, with its field and a hint. */
-export const refusal = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const refusal = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
   Effect.map(Effect.flip(effect), (error) => {
     assert.instanceOf(error, Errors.ValidationError)
     assert.strictEqual(error.field, "filePath")
