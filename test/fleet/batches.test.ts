@@ -100,10 +100,7 @@ describe("an operation of a batch", () => {
 
   it.effect("publishes and unpublishes, and the undo makes that what it was", () =>
     inMemory(function*(api) {
-      const operations = [
-        { op: "publish", only: { name: "b" } },
-        { op: "unpublish", only: { name: "a" } }
-      ]
+      const operations = [{ op: "publish", only: { name: "b" } }, { op: "unpublish", only: { name: "a" } }]
       const before = yield* states(api)
       const { changes, plan, published } = yield* dryRun(operations, { ids: ["a", "b", "c"] })
       assert.deepStrictEqual(changes?.map(({ change, names }) => [change, names]), [
@@ -166,11 +163,7 @@ describe("an extraction from many workflows", () => {
       node("Net", "code", 2, {
         jsCode: `return $input.all().map((item) => ({ json: { net: item.json.a * ${factor} } }))`
       }),
-      node("Tax", "set", 3.4, {
-        mode: "raw",
-        jsonOutput: "={{ { tax: $json.net * 0.2 } }}",
-        options: {}
-      }),
+      node("Tax", "set", 3.4, { mode: "raw", jsonOutput: "={{ { tax: $json.net * 0.2 } }}", options: {} }),
       post("Send", "https://shop.example")
     ], { name: `Order ${id}`, connections: joined(["Hook", "Net"], ["Net", "Tax"], ["Tax", "Send"]), ...more })
 
@@ -198,9 +191,7 @@ describe("an extraction from many workflows", () => {
       assert.lengthOf((yield* api.workflows).filter(({ name }) => name === "Net"), 1)
       assert.deepInclude(yield* restore(plan), { restored: 3 })
       assert.strictEqual((yield* nodeOf(api, "a", "Net"))["name"], "Net")
-    }, {
-      seed: seed([chain("a", 2, { active: true }), chain("b"), chain("c"), chain("d", 3), orders("e")])
-    }))
+    }, { seed: seed([chain("a", 2, { active: true }), chain("b"), chain("c"), chain("d", 3), orders("e")]) }))
 
   it.effect("does not create the sub-workflow again whose answer was lost", () => {
     let isLost = true

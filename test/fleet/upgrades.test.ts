@@ -98,11 +98,7 @@ describe("upgrades of many workflows", () => {
       assert.deepStrictEqual(yield* publish, [1, undefined, "not proven: workflow_prove(batch) proves it"])
       yield* BatchProof.prove(plan.id, { timeout: 25_000, redacts: true })
       yield* api.edit("w1", (now) => ({ ...now, nodes: [...nodesOf(now), node("Note", "stickyNote", 1)] as never }))
-      assert.deepStrictEqual(yield* publish, [
-        1,
-        undefined,
-        "its draft has changed since its proof: prove it again"
-      ])
+      assert.deepStrictEqual(yield* publish, [1, undefined, "its draft has changed since its proof: prove it again"])
       yield* BatchProof.prove(plan.id, { timeout: 25_000, redacts: true })
       assert.deepStrictEqual(yield* publish, [1, 1, undefined])
     }, world))
@@ -112,10 +108,7 @@ describe("upgrades of many workflows", () => {
       const hooked = workflow("w1", [
         node("Hook", "webhook", 1.1, { path: "orders", httpMethod: "POST" }),
         ...nodes.slice(1)
-      ], {
-        active: true,
-        connections
-      })
+      ], { active: true, connections })
       const request = { headers: { "content-type": type, "content-length": "8" }, body: { no: 1 } }
       const [record] = world.seed.executions
       const executions = [{

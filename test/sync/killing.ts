@@ -101,10 +101,7 @@ export const killing = (kills: number) =>
       yield* Effect.forEach(there, (name) => api.edit(name, (workflow) => ({ ...workflow, ...body(name, state) })))
       yield* Effect.forEach(here, (name) => change(name, state))
       const more: Obj = { description: "what for", tags: [{ name: "t" }] }
-      yield* fs.writeFileString(
-        `${folder}/flows/${created}.json`,
-        JSON.stringify({ ...body(created, state), ...more })
-      )
+      yield* fs.writeFileString(`${folder}/flows/${created}.json`, JSON.stringify({ ...body(created, state), ...more }))
       all.push(created)
       const isPull = round % 2 === 1
       const isKilled = yield* killed(

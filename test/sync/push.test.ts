@@ -91,16 +91,11 @@ describe("push", () => {
         const state = Effect.map(
           n8n.listWorkflows({ archived: true, limit: 100 }),
           ({ workflows }) =>
-            Object.fromEntries(
-              workflows.map((each) => [each.name, Workflow.awaitsPublishing(each) ? "waits" : "runs"])
-            )
+            Object.fromEntries(workflows.map((each) => [each.name, Workflow.awaitsPublishing(each) ? "waits" : "runs"]))
         )
         assert.deepStrictEqual(yield* state, { Live: version === "2" ? "waits" : "runs", New: "waits", Off: "waits" })
         const report = yield* hurried(Sync.push(".", { publishes: true }))
-        assert.deepStrictEqual(actions(report), [
-          ...version === "2" ? [["Live", "updated"]] : [],
-          ["New", "updated"]
-        ])
+        assert.deepStrictEqual(actions(report), [...version === "2" ? [["Live", "updated"]] : [], ["New", "updated"]])
         assert.isTrue(report.entries.every(({ action, published }) => action === undefined || published === true))
         assert.deepStrictEqual(yield* state, { Live: "runs", New: "runs", Off: "waits" })
         assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { publishes: true }))), [])

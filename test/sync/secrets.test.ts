@@ -58,10 +58,7 @@ describe("literal secrets", () => {
       const { id } = yield* made
       yield* create("Plain")
       const steps: Array<unknown> = []
-      const report = yield* Sync.pull(".", {
-        secrets: "refuse",
-        onStep: (step) => Effect.sync(() => steps.push(step))
-      })
+      const report = yield* Sync.pull(".", { secrets: "refuse", onStep: (step) => Effect.sync(() => steps.push(step)) })
       assert.deepStrictEqual(outcomes(report), ["refused", "created"])
       assert.isTrue(report.hasSecrets)
       assert.isFalse(report.hasErrors)

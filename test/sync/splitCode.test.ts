@@ -64,10 +64,7 @@ describe("code in files next to workflows", () => {
       assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["updated"])
       const n8n = yield* N8nClient
       const pushed = yield* n8n.getWorkflow(id)
-      assert.strictEqual(
-        obj(codeIn(pushed)[0])?.["jsCode"],
-        long("const a =").replace("const a = 0", "const b = 0")
-      )
+      assert.strictEqual(obj(codeIn(pushed)[0])?.["jsCode"], long("const a =").replace("const a = 0", "const b = 0"))
       assert.strictEqual((yield* contents(folder))["orders.json"], split["orders.json"])
 
       // What changes on n8n changes the one file that it is in.

@@ -26,10 +26,7 @@ const orders: FakeN8n.Workflow = {
 }
 
 const fake = (more: Partial<FakeN8n.Seed> = {}, options: FakeN8n.Options = {}) =>
-  Layer.provideMerge(
-    Services.layerMemory,
-    FakeN8n.layer({ workflows: [orders], executions: [], ...more }, options)
-  )
+  Layer.provideMerge(Services.layerMemory, FakeN8n.layer({ workflows: [orders], executions: [], ...more }, options))
 
 describe("executions of the fake", () => {
   it.effect("are added later, with run data that explains itself", () =>

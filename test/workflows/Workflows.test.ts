@@ -70,10 +70,7 @@ for (const version of ["2", "1"] as const) {
               ),
               Effect.asVoid(tools.connectionCreate.call({ ...call, sourceNodeId: "Start", targetNodeId: name })),
               Effect.asVoid(
-                tools.workflowEdit.call({
-                  ...call,
-                  operations: [{ op: "update", node: name, notes: `note ${index}` }]
-                })
+                tools.workflowEdit.call({ ...call, operations: [{ op: "update", node: name, notes: `note ${index}` }] })
               )
             ]),
             Effect.asVoid(update)

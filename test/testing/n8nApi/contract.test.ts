@@ -8,10 +8,7 @@ import * as resources from "./resources.ts"
 
 describe.each(["1", "2"] as const)("the fake n8n %s", (version) => {
   it.effect.each(
-    [
-      ["contract", contract.exchanges],
-      ["resources", resources.exchanges]
-    ] as const
+    [["contract", contract.exchanges], ["resources", resources.exchanges]] as const
   )("answers every request of the %s as a real one did", ([subject, send]) =>
     Effect.gen(function*() {
       const apiKey = "the-key"

@@ -108,11 +108,7 @@ describe("code in files next to a workflow", () => {
         const whole = workflow({ "Add VAT": long("vat"), "add vat": long("other"), Short: short })
         yield* files.create("orders.json", print(whole), { code })
         const made = yield* contents(folder)
-        assert.deepStrictEqual(Object.keys(made), [
-          "orders.code/add-vat-2.js",
-          "orders.code/add-vat.js",
-          "orders.json"
-        ])
+        assert.deepStrictEqual(Object.keys(made), ["orders.code/add-vat-2.js", "orders.code/add-vat.js", "orders.json"])
         assert.strictEqual(made["orders.code/add-vat.js"], long("vat"))
         assert.include(
           made["orders.json"] ?? "",

@@ -70,10 +70,7 @@ for (const version of ["2", "1"] as const) {
           typeVersion: 2,
           parameters: { path: "p", httpMethod: "POST" }
         }
-        const nodes = [
-          hook,
-          { name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.4, parameters: {} }
-        ]
+        const nodes = [hook, { name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.4, parameters: {} }]
         const ids = (id: string) =>
           Effect.map(stored(api, id), ({ nodes }) => arr(nodes).map((node) => typeof obj(node)?.["webhookId"]))
         const made = yield* tools.createWorkflow.call({ name: "Called", nodes, connections: {} })
@@ -142,10 +139,7 @@ for (const version of ["2", "1"] as const) {
         assert.include(JSON.stringify(nodes), "[redacted]")
         yield* tools.updateWorkflow.call({ id, nodes })
         const found = arr((yield* stored(api, id))["nodes"]).find((node) => obj(node)?.["name"] === "Say")
-        assert.deepInclude(found, {
-          credentials,
-          parameters: { text: "ho", password: "hunter2" }
-        })
+        assert.deepInclude(found, { credentials, parameters: { text: "ho", password: "hunter2" } })
         const error = yield* Effect.flip(
           tools.createWorkflow.call({ ...input("x"), nodes: nodes.map((node) => ({ ...node })) })
         )
