@@ -5,7 +5,6 @@ import * as Services from "../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
-import * as Workflows from "../../src/workflows/Workflows.ts"
 import { reasonOf } from "../support/reason.ts"
 import { node } from "../support/workflows.ts"
 import { clientOf } from "../support/world.ts"
@@ -141,15 +140,3 @@ for (const version of ["2", "1"] as const) {
       }))
   })
 }
-
-describe("a workflow", () => {
-  it.effect("on n8n is opened as n8n has it, and read as a workflow", () =>
-    Effect.gen(function*() {
-      const { id, run, stored } = yield* world()
-      const { place, repairs, value } = yield* run(Workflows.open(id))
-      assert.deepStrictEqual([place, repairs], [{ kind: "n8n", id }, []])
-      assert.strictEqual(obj(value)?.["versionId"], (yield* stored)["versionId"])
-      const { workflow } = yield* run(Workflows.read(id))
-      assert.deepStrictEqual([workflow.name, workflow.nodes.map(({ name }) => name)], ["W", ["Start"]])
-    }))
-})
