@@ -169,6 +169,59 @@ for (const version of ["2", "1"] as const) {
       })
     })
 
+    it.effect("reports what changed since the version that the caller has seen", () =>
+      inMemory(function*() {
+        const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
+        const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
+        yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))] })
+        yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other" })
+        const error = yield* Effect.flip(
+          tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId })
+        )
+        assert.strictEqual(reasonOf(error), "VersionConflict")
+        const details = error._tag === "ApiError" ? error.reason.details : ""
+        assert.match(details, /changed: changed 'Say' \([^)]*"hi".* → .*\), name$/m)
+        assert.isBelow(details.length, 700)
+      }, { version }))
+
+    it.effect("unpublishes before it deletes, and publishes again when deleting fails", () => {
+      let refusing = false
+      return inMemory(function*(api) {
+        const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+        refusing = true
+        const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, confirm: true }))
+        assert.strictEqual(reasonOf(error), "Status 403")
+        assert.isTrue((yield* stored(api, id))["active"])
+        refusing = false
+        yield* tools.deleteWorkflow.call({ id, confirm: true })
+        assert.deepStrictEqual(yield* api.workflows, [])
+        const { versions } = yield* tools.workflowHistory.call({ id, limit: 1 })
+        const back = yield* tools.workflowRestore.call({
+          id,
+          version: versions[0]?.version ?? "",
+          confirm: true
+        })
+        assert.strictEqual(textOf(yield* stored(api, back.id ?? "")), "hi")
+      }, {
+        version,
+        deletionLag: 3,
+        before: ({ method }) =>
+          refusing && method === "DELETE"
+            ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))
+            : Effect.void
+      })
+    })
+
+    it.effect("creates, publishes and tags", () =>
+      inMemory(function*(api) {
+        const made = yield* tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] })
+        const found = yield* stored(api, made.id)
+        assert.isTrue(made.active)
+        assert.isUndefined(made.warnings)
+        assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["a", "b"])
+        assert.strictEqual(textOf(found), "hi")
+      }, { version, webhookLag: 3 }))
+
     it.effect("is read-only with --read-only, also for single calls", () =>
       inMemory(function*(api) {
         const all: ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services, N8nError>> = tools.all

@@ -2,10 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { obj } from "../../../src/base/Json.ts"
+import { arr, obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { hurried } from "../../support/clock.ts"
+import { reasonOf } from "../../support/reason.ts"
 import { main, node } from "../../support/workflows.ts"
 import { inMemory, inWorld } from "../../support/world.ts"
 
@@ -19,6 +20,9 @@ const flow = (text: string) => ({ name: "Greeter", nodes: [hook, say(text)], con
 const called = node("Sub", "executeWorkflow", 1.2, {
   workflowId: { __rl: true, mode: "id", value: "none" }
 }, { id: "e", position: [400, 0] })
+
+/** Workflow that n8n stores, and cannot run. */
+const broken = { name: "Broken", nodes: [hook, called], connections: { Hook: main("Sub") } }
 
 describe("an answer of a write", () => {
   it.effect("has the errors of a new workflow, and its missing credentials, with their fix", () =>
@@ -39,6 +43,24 @@ describe("an answer of a write", () => {
       const changed = yield* tools.updateWorkflow.call({ id: made.id, name: "Weaker" })
       assert.notProperty(changed, "problems")
       assert.notProperty(changed, "missingCredentials")
+    }))
+
+  it.effect("names what validation knows where n8n fails with a workflow", () =>
+    inMemory(function*(api) {
+      const { id, problems } = yield* tools.createWorkflow.call(broken)
+      assert.deepStrictEqual(problems?.map(({ node }) => node), ["Sub"])
+      for (const write of [tools.activateWorkflow.call({ id }), tools.updateWorkflow.call({ id, active: true })]) {
+        const error = yield* Effect.flip(write)
+        assert.strictEqual(reasonOf(error), "Status 500")
+        assert.include(error._tag === "ApiError" ? error.reason.details : "", "Validation: Sub: ")
+        assert.include(JSON.stringify(error), "Correct what errorDetails names")
+      }
+      assert.isFalse((yield* api.workflows).some(({ active }) => active === true))
+    }, {
+      before: ({ url }) =>
+        new URL(url).pathname.endsWith("/publish")
+          ? Effect.succeed(Response.json({ message: "Internal error" }, { status: 500 }))
+          : Effect.void
     }))
 })
 
@@ -124,6 +146,22 @@ describe("a write of a whole workflow", () => {
         assert.strictEqual((yield* N8nClient.use((n8n) => n8n.getWorkflow(id))).name, "Renamed")
       }))
     ))
+
+  it.effect("that is published says what changes for the version that ran", () =>
+    inMemory(function*(api) {
+      const { id } = yield* tools.createWorkflow.call({ ...flow("old"), active: true })
+      yield* tools.updateWorkflow.call({ id, nodes: [hook, say("new")] })
+      const { versions } = yield* tools.workflowHistory.call({ id, limit: 10 })
+      const version = versions.find(({ source }) => source === "snapshot")?.version ?? ""
+      yield* tools.workflowRestore.call({ id, version, confirm: true })
+      const restore = { id, version, confirm: true, publish: true }
+      const dry = yield* tools.workflowRestore.call({ ...restore, dryRun: true })
+      assert.include(dry.changed, "changed 'Say'")
+      assert.lengthOf(arr(dry.difference?.["nodes"]), 1)
+      const restored = yield* tools.workflowRestore.call(restore)
+      assert.include(restored.changed, "changed 'Say'")
+      assert.include(JSON.stringify((yield* api.workflows)[0]?.["activeVersion"]), "old")
+    }))
 })
 
 describe("an undo", () => {

@@ -5,6 +5,8 @@ import * as Deadline from "../../../src/base/Deadline.ts"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { together } from "../../../src/workflows/store/Publishing.ts"
+import * as WorkflowStore from "../../../src/workflows/store/WorkflowStore.ts"
 import { hurried, timed } from "../../support/clock.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { inMemory, inWorld, type Options } from "../../support/world.ts"
@@ -121,6 +123,64 @@ describe("many publications", () => {
           method === "OPTIONS"
             ? Effect.never
             : Effect.as(Effect.sleep(/\/workflows\/./.test(url) ? "900 millis" : 0), undefined)
+      }
+    ))
+
+  it.effect("end with one wait too, if they are undone by unpublishing", () =>
+    inMemory(
+      function*(api) {
+        const { write } = yield* WorkflowStore.WorkflowStore
+        const off = Effect.forEach(
+          ids,
+          (id) => write({ kind: "n8n", id }, {}, { operation: "deactivate_workflow", publish: "never" }),
+          { concurrency: 4 }
+        )
+        const { result, warnings } = yield* together(off)
+        assert.isFalse(result.some(({ workflow }) => workflow.active))
+        yield* checkOrder(api)
+        assert.isAtMost(yield* asked(api), 3 * count)
+        assert.strictEqual(warnings.size, count)
+        for (const each of warnings.values()) assert.match(each.join(), /^unpublished, but n8n still answers/)
+        const { data } = yield* tools.deactivateWorkflow.answer({ id: "w0" })
+        assert.isUndefined(data.warnings)
+      },
+      {
+        seed,
+        before: ({ method }) =>
+          Effect.succeed(
+            method === "OPTIONS"
+              ? new Response(null, { status: 204, headers: { "access-control-allow-methods": "OPTIONS, POST" } })
+              : undefined
+          )
+      }
+    ))
+
+  it.effect("have their triggers counted together", () =>
+    inWorld(
+      function*() {
+        const { write } = yield* WorkflowStore.WorkflowStore
+        const on = Effect.forEach(
+          ids,
+          (id) => write({ kind: "n8n", id }, {}, { operation: "activate_workflow", publish: "now" }),
+          { concurrency: 4 }
+        )
+        const { exit, seconds } = yield* timed(together(on), 50)
+        const { warnings } = yield* exit
+        assert.isBelow(seconds, 4)
+        for (const each of warnings.values()) assert.match(each.join(), /has not started its triggers yet/)
+      },
+      {
+        seed: {
+          workflows: ids.map((id) => workflow(id, [node("Time", "scheduleTrigger", 1.2)], { name: id })),
+          executions: []
+        } as unknown as N8nApi.Seed,
+        after: ({ method, url }, response) =>
+          method === "GET" && /\/workflows\/./.test(url)
+            ? Effect.map(
+              Effect.promise(() => response.json()),
+              (body) => Response.json({ ...obj(body), triggerCount: 0 })
+            )
+            : Effect.void
       }
     ))
 })
