@@ -8,15 +8,17 @@ import * as Errors from "../../src/base/Errors.ts"
 import * as tools from "../../src/tools/index.ts"
 
 describe("hints", () => {
-  it.effect.prop("are sentences that name only existing tools", { advice: Advice.Advice }, ({
-    advice
-  }) =>
-    Effect.sync(() => {
-      const text = Hints.text(advice)
-      assert.match(text, /^\S.*[.?]$/s)
-      const names: ReadonlyArray<string> = tools.all.map(({ name }) => name)
-      for (const [name] of text.matchAll(/\b[a-z]+(?:_[a-z]+)+\b(?=\(|\s)/g)) assert.include(names, name)
-    }))
+  it.effect.prop(
+    "are sentences that name only existing tools",
+    { advice: Advice.Advice },
+    ({ advice }) =>
+      Effect.sync(() => {
+        const text = Hints.text(advice)
+        assert.match(text, /^\S.*[.?]$/s)
+        const names: ReadonlyArray<string> = tools.all.map(({ name }) => name)
+        for (const [name] of text.matchAll(/\b[a-z]+(?:_[a-z]+)+\b(?=\(|\s)/g)) assert.include(names, name)
+      })
+  )
 
   it("join sentences and advice", () => {
     assert.strictEqual(Hints.text("Nothing ran."), "Nothing ran.")

@@ -238,10 +238,7 @@ const cuts = (before: unknown, after: unknown, path = "", depth = 0, around: Rea
       sum++
     }
     assert.isAtMost(kept.length, before.length, here)
-    return kept.reduce(
-      (all: number, inner, at) => all + cuts(before[at], inner, member(path, at), depth + 1),
-      sum
-    )
+    return kept.reduce((all: number, inner, at) => all + cuts(before[at], inner, member(path, at), depth + 1), sum)
   }
   const source: Readonly<Record<string, unknown>> = { ...before }
   const result: Readonly<Record<string, unknown>> = Predicate.isObject(after)

@@ -49,9 +49,7 @@ const served = Effect.gen(function*() {
     tools: tools.all,
     resources: resources.all,
     middleware: [audit, policy]
-  }).pipe(
-    Effect.provideService(McpTransport, { serve: (each) => Effect.sync(() => void (server = each)) })
-  )
+  }).pipe(Effect.provideService(McpTransport, { serve: (each) => Effect.sync(() => void (server = each)) }))
   return server ?? assert.fail("not served")
 })
 

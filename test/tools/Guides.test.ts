@@ -23,11 +23,7 @@ layer(Services.layerMemory)("the guides", (it) => {
     Effect.gen(function*() {
       for (const { topic } of Guides.all) {
         for (const { connections, nodes } of examplesIn(yield* Guides.read(topic))) {
-          const placed = nodes.map((each, index) => ({
-            ...each,
-            id: String(index),
-            position: [200 * index, 0]
-          }))
+          const placed = nodes.map((each, index) => ({ ...each, id: String(index), position: [200 * index, 0] }))
           const { problems, valid } = yield* WorkflowValidation.validate({
             name: topic,
             nodes: placed,

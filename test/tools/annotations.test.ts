@@ -68,13 +68,7 @@ describe("behaviour hints", () => {
       all.filter(({ annotations }) => is(annotations)).map(({ name }) => name).toSorted()
     assert.deepStrictEqual(
       named(({ destructiveHint, readOnlyHint }) => !readOnlyHint && !destructiveHint),
-      [
-        "connection_create",
-        "credential_create",
-        "node_add",
-        "workflow_create",
-        "workflow_prove"
-      ]
+      ["connection_create", "credential_create", "node_add", "workflow_create", "workflow_prove"]
     )
     assert.deepStrictEqual(named(({ idempotentHint }) => !idempotentHint), [
       "bulk_edit",

@@ -143,11 +143,7 @@ const session = Effect.gen(function*() {
   for (const { name } of tools.all) {
     if (!shown.has(name) && !elsewhere.has(name)) yield* ask(name, { ...examples[name] })
   }
-}).pipe(
-  Effect.provide(FakeN8n.layer(Demo.asOf(Date.now()))),
-  Effect.scoped,
-  Effect.provide(NodeServices.layer)
-)
+}).pipe(Effect.provide(FakeN8n.layer(Demo.asOf(Date.now()))), Effect.scoped, Effect.provide(NodeServices.layer))
 
 /** They need an n8n that runs, or a licence: their own tests have them. */
 const elsewhere: ReadonlySet<string> = new Set(["test_workflow", "workflow_prove", "project_list"])

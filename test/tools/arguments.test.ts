@@ -51,11 +51,9 @@ describe("optional arguments", () => {
 
   it("are values where empty only for these reasons", () => {
     assert.deepStrictEqual(
-      Object.fromEntries(all.flatMap((tool) =>
-        Object.entries(emptyOf(tool)).map(
-          ([key, why]) => [`${tool.name}.${key}`, why]
-        )
-      )),
+      Object.fromEntries(
+        all.flatMap((tool) => Object.entries(emptyOf(tool)).map(([key, why]) => [`${tool.name}.${key}`, why]))
+      ),
       {
         "update_workflow.nodes": "removes all nodes",
         "update_workflow.tags": "removes all tags",

@@ -64,10 +64,7 @@ const echo = () =>
   )
 
 describe("a secret in keys, headers, parameters, items and errors", () => {
-  const kinds = [
-    { what: "answers", before: () => Effect.void },
-    { what: "errors", before: echo }
-  ] as const
+  const kinds = [{ what: "answers", before: () => Effect.void }, { what: "errors", before: echo }] as const
   for (const { before, what } of kinds) {
     it.live.each(all.filter(({ name }) => name !== "test_workflow").map((tool) => ({ tool, name: tool.name })))(
       `is in no answer, log or trace of $name, where n8n ${what}`,

@@ -29,20 +29,14 @@ const faults: Readonly<Record<string, Fault>> = {
 describe("a call of every tool", () => {
   // Else the faults below would be met by calls that never come to n8n.
   it.live.each(
-    tools.all.filter(({ name }) => !needsMore.has(name)).map((tool: Tool.Any<Needs>) => ({
-      tool,
-      name: tool.name
-    }))
+    tools.all.filter(({ name }) => !needsMore.has(name)).map((tool: Tool.Any<Needs>) => ({ tool, name: tool.name }))
   )(
     "$name succeeds where nothing is wrong",
     ({ name, tool }) =>
       inWorld(function*({ folder }) {
         yield* writeFiles(folder)
         return yield* Effect.result(tool.run(calls[name]))
-      }, {
-        seed,
-        runs: (workflow) => succeededExecution({ workflow })
-      }).pipe(
+      }, { seed, runs: (workflow) => succeededExecution({ workflow }) }).pipe(
         Effect.map((result) => assert.strictEqual(result._tag, "Success", JSON.stringify(result)))
       )
   )

@@ -167,10 +167,7 @@ describe("following the calls that cuts name gives the rest of each list, once, 
           }
           let call = parseCall(mark.next)
           const more = yield* within4000(answer(call.tool ?? "", call.args))
-          assert.isTrue(
-            partsOf(more).some((part) => !before.has(part)),
-            `${at} shows nothing more`
-          )
+          assert.isTrue(partsOf(more).some((part) => !before.has(part)), `${at} shows nothing more`)
           if (call.tool !== name || mark.path.includes("[")) continue
           const all = [...listAt(data, mark.path)]
           for (let pages = 0; pages < 200; pages++) {

@@ -145,10 +145,7 @@ describe("a change of many workflows", () => {
   it.effect("publishes no one's draft, and makes drafts on request", () =>
     inMemory(function*(api) {
       yield* api.edit("a", ({ nodes, ...now }) =>
-        ({
-          ...now,
-          nodes: [...arr(nodes), node("Note", "stickyNote", 1, { content: "mine" })]
-        }) as N8nApi.Workflow)
+        ({ ...now, nodes: [...arr(nodes), node("Note", "stickyNote", 1, { content: "mine" })] }) as N8nApi.Workflow)
       const { refused, workflows } = yield* dryRun([replace])
       assert.strictEqual(workflows, 3)
       assert.match(String(obj(refused?.[0])?.["why"]), /an unpublished draft waits/)
@@ -163,10 +160,7 @@ describe("a change of many workflows", () => {
   it.effect("sees what runs beside a draft, and changes settings of both", () =>
     inMemory(function*(api) {
       yield* api.edit("a", ({ nodes, ...now }) =>
-        ({
-          ...now,
-          nodes: arr(nodes).with(1, post("送信", "https://mine.example.com"))
-        }) as N8nApi.Workflow)
+        ({ ...now, nodes: arr(nodes).with(1, post("送信", "https://mine.example.com")) }) as N8nApi.Workflow)
       const { workflows: [first] } = yield* tools.listWorkflows.call({ uses: "old.example.com/a", limit: 5, offset: 0 })
       assert.deepStrictEqual(first?.uses, [
         { node: "送信", path: "parameters.url", value: "https://old.example.com/a", version: "published" }
@@ -546,9 +540,7 @@ describe("an upgrade of many workflows", () => {
       assert.strictEqual(workflows, 3)
       const names = ["問 a", "問 b", "問 c"]
       assert.deepStrictEqual(
-        changes?.map((
-          { change, names, nodes, values = [] }
-        ) => [change, nodes, names, values]),
+        changes?.map(({ change, names, nodes, values = [] }) => [change, nodes, names, values]),
         [
           ["chatTrigger 1.1 → 1.5", 3, names, []],
           ["chainLlm 1.5 → 1.9", 3, names, ["3 × batching: none → {\"batchSize\":1}"]],

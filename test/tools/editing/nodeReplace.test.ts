@@ -9,11 +9,7 @@ for (const version of ["2", "1"] as const) {
       inWorld(function*() {
         const { filePath } = yield* draft()
         const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
-        const added = yield* tools.nodeAdd.call({
-          workflowId: id,
-          nodeType: "n8n-nodes-base.noOp",
-          after: "End"
-        })
+        const added = yield* tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", after: "End" })
         assert.deepInclude(added, { source: "n8n", name: "No Operation, do nothing" })
         assert.isUndefined(added.published)
         const { nodes = [] } = yield* tools.getWorkflow.call({ id, raw: true })

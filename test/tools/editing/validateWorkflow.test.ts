@@ -70,9 +70,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
         },
         { node: "Hook", type: "n8n-nodes-base.webhook", has: 2, newest: 2.1 }
       ])
-      const current = yield* validate({
-        workflow: { ...good, nodes: [{ ...hook, typeVersion: 2.1 }] }
-      })
+      const current = yield* validate({ workflow: { ...good, nodes: [{ ...hook, typeVersion: 2.1 }] } })
       assert.notProperty(current, "outdated")
     }))
 
@@ -161,9 +159,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       )
       same(yield* about("own", call("A", "none"), call("B", "none")), [
         false,
-        [0, 1].map((
-          index
-        ) => [
+        [0, 1].map((index) => [
           "error",
           `nodes[${index + 1}].parameters.workflowId`,
           "It calls the workflow 'none', which does not exist."

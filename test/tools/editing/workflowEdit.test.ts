@@ -15,19 +15,13 @@ describe("workflow_edit", () => {
     inWorld(function*() {
       const { filePath, workflowId } = yield* draft()
       const before = yield* text(filePath)
-      const operations = [
-        { op: "rename" as const, node: "Hook", to: "受付" },
-        { op: "disable" as const, node: "End" }
-      ]
+      const operations = [{ op: "rename" as const, node: "Hook", to: "受付" }, { op: "disable" as const, node: "End" }]
       const dry = yield* tools.workflowEdit.call({ workflowId, operations, dryRun: true })
       assert.deepInclude(dry, { applied: false, source: "draft" })
       assert.strictEqual(dry.changes.length, 2)
       assert.strictEqual(yield* text(filePath), before)
       const error = yield* Effect.flip(
-        tools.workflowEdit.call({
-          workflowId,
-          operations: [...operations, { op: "remove", node: "Nobody" }]
-        })
+        tools.workflowEdit.call({ workflowId, operations: [...operations, { op: "remove", node: "Nobody" }] })
       )
       assert.include(Hints.text(error.hint), "Nothing was changed.")
       assert.strictEqual(yield* text(filePath), before)
@@ -206,11 +200,7 @@ describe("workflow_edit", () => {
     inWorld(function*() {
       const { workflowId } = yield* draft()
       const version = yield* Effect.flip(
-        tools.workflowEdit.run({
-          workflowId,
-          operations: [{ op: "enable", node: "End" }],
-          expectedVersionId: "abc"
-        })
+        tools.workflowEdit.run({ workflowId, operations: [{ op: "enable", node: "End" }], expectedVersionId: "abc" })
       )
       assert.include(version.message, "A file has no versionId")
     }))

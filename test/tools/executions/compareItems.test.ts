@@ -59,11 +59,7 @@ describe("compare_items", () => {
         altered: 399,
         added: 399,
         removed: 0,
-        paths: [
-          { path: "amount", altered: 1 },
-          { path: "password", altered: 399 },
-          { path: "currency", added: 399 }
-        ],
+        paths: [{ path: "amount", altered: 1 }, { path: "password", altered: 399 }, { path: "currency", added: 399 }],
         examples: [
           { index: 41, key: "A-42", path: "amount", before: 21, after: -1 },
           { index: 0, key: "A-0", path: "password", before: "[redacted]", after: "differs, redacted" },
@@ -289,10 +285,7 @@ describe("compare_items on the way", () => {
           }
         }
       }
-      const both = Layer.mergeAll(
-        FakeN8n.layer({ workflows: [], executions: [chain, other] }),
-        Executions.layer()
-      )
+      const both = Layer.mergeAll(FakeN8n.layer({ workflows: [], executions: [chain, other] }), Executions.layer())
       const data = yield* tools.compareItems.call({ id: "77", otherId: "78", from: "Load", limit: 10 })
         .pipe(Effect.provide(both))
       assert.deepStrictEqual<unknown>([data.from, data.to], [
@@ -306,13 +299,7 @@ describe("compare_items on the way", () => {
       ])
       const missing = yield* Effect.flip(ask({}))
       assert.deepInclude<unknown>(missing, { _tag: "ValidationError", field: "to" })
-      const unknown = yield* tools.compareItems.call({
-        id: "78",
-        otherId: "77",
-        from: "Load",
-        to: "Shape",
-        limit: 1
-      })
+      const unknown = yield* tools.compareItems.call({ id: "78", otherId: "77", from: "Load", to: "Shape", limit: 1 })
         .pipe(Effect.provide(both), Effect.flip)
       assert.include(unknown.message, "'Shape' not found in execution '77'")
     }))

@@ -209,23 +209,12 @@ describe("workflow_diff", () => {
           (_, index) =>
             node(`Step ${index}`, "code", 2, { jsCode: code(salt) }, { id: `${index}`, position: [index, 0] })
         )
-      const { id: a } = yield* tools.createWorkflow.call({
-        name: "A",
-        nodes: nodes("one"),
-        connections: {}
-      })
-      const { id: b } = yield* tools.createWorkflow.call({
-        name: "A",
-        nodes: nodes("two"),
-        connections: {}
-      })
+      const { id: a } = yield* tools.createWorkflow.call({ name: "A", nodes: nodes("one"), connections: {} })
+      const { id: b } = yield* tools.createWorkflow.call({ name: "A", nodes: nodes("two"), connections: {} })
       const answer = yield* tools.workflowDiff.run({ a, b })
       assert.isAtMost(countTokens(JSON.stringify(answer)), 1_500)
       const { nodes: shown } = yield* diff({ a, b })
-      assert.deepStrictEqual(
-        shown.map(({ node }) => node),
-        nodes("").map(({ name }) => name)
-      )
+      assert.deepStrictEqual(shown.map(({ node }) => node), nodes("").map(({ name }) => name))
       const next = `workflow_diff(a: '${a}', b: '${b}', node: '*')`
       assert.deepInclude(obj(answer.data)?.["_truncated"], { path: "nodes[].fields", total: 25, next })
       const whole = yield* tools.workflowDiff.run({ a, b, node: "*" })

@@ -8,14 +8,8 @@ import { inWorld } from "../../support/world.ts"
 import { draft, setCode, versioned } from "../workflows.ts"
 
 const changedCode = (before: string, after: string) => `changed 'Price' (jsCode: "${before}" → "${after}")`
-const toGross = changedCode(
-  "…son: { price: order.net } }]⏎",
-  "…son: { price: order.net * 1.19 } }]⏎"
-)
-const toWrong = changedCode(
-  "…: { price: order.net * 1.19 } }]⏎",
-  "…: { price: order.net * 119 } }]⏎"
-)
+const toGross = changedCode("…son: { price: order.net } }]⏎", "…son: { price: order.net * 1.19 } }]⏎")
+const toWrong = changedCode("…: { price: order.net * 1.19 } }]⏎", "…: { price: order.net * 119 } }]⏎")
 
 describe("workflow_history", () => {
   for (const version of ["2", "1"] as const) {
@@ -86,10 +80,7 @@ describe("workflow_history", () => {
     inWorld(function*({ api }) {
       const { id } = yield* versioned
       for (let price = 0; price < 20; price++) yield* setCode(id, `${price}`)
-      const reads = Effect.map(
-        api.requests,
-        (all) => all.filter(({ url }) => url.includes("/versions/")).length
-      )
+      const reads = Effect.map(api.requests, (all) => all.filter(({ url }) => url.includes("/versions/")).length)
       const before = yield* reads
       yield* tools.workflowHistory.call({ id, limit: 6 })
       const some = (yield* reads) - before

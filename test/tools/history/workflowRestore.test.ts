@@ -22,11 +22,7 @@ describe("workflow_restore", () => {
       yield* edit({ op: "remove", node: "Hook" })
       const { versions } = yield* tools.workflowHistory.call({ id: workflowId, limit: 20 })
       assert.deepInclude(versions[0], { source: "snapshot", operation: "before workflow_edit" })
-      yield* tools.workflowRestore.call({
-        id: workflowId,
-        version: versions[0]?.version ?? "",
-        confirm: true
-      })
+      yield* tools.workflowRestore.call({ id: workflowId, version: versions[0]?.version ?? "", confirm: true })
       assert.strictEqual(yield* text(filePath), before)
     }))
 
@@ -34,16 +30,9 @@ describe("workflow_restore", () => {
   it.live("makes a draft of a published workflow, which stays published until activate_workflow", () =>
     inWorld(function*() {
       const { id, snapshots: [, oldest], versions: [first, second] } = yield* versioned
-      const running = Effect.map(
-        tools.getWorkflow.call({ id: `${id}@published` }),
-        (now) => now.versionId
-      )
+      const running = Effect.map(tools.getWorkflow.call({ id: `${id}@published` }), (now) => now.versionId)
       for (const version of [first, oldest]) {
-        const restored = yield* tools.workflowRestore.call({
-          id,
-          version: version ?? "",
-          confirm: true
-        })
+        const restored = yield* tools.workflowRestore.call({ id, version: version ?? "", confirm: true })
         assert.deepInclude(restored, {
           active: true,
           published: false,
@@ -70,9 +59,7 @@ describe("workflow_restore", () => {
         const before = yield* api.workflows
         const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
         const answer = yield* tools.workflowRestore.call({ id, version: oldest, dryRun: true, confirm: false })
-        assert.deepStrictEqual(nodesIn(answer).map(({ change, node }) => [node, change]), [
-          ["Price", "changed"]
-        ])
+        assert.deepStrictEqual(nodesIn(answer).map(({ change, node }) => [node, change]), [["Price", "changed"]])
         assert.include(JSON.stringify(nodesIn(answer)), "+return [{ json: { price: order.net } }]")
         assert.include(answer.hint, version === "2" ? "wait as a draft" : "take effect immediately")
         assert.deepStrictEqual(yield* api.workflows, before)
@@ -105,11 +92,7 @@ describe("workflow_restore", () => {
       assert.deepInclude(nodesIn(answer)[0], { node: "End", change: "removed" })
       assert.strictEqual(yield* text(filePath), before)
       const { id: live, versions: [first] } = yield* versioned
-      const { id: other } = yield* tools.createWorkflow.call({
-        name: "Other",
-        nodes: [],
-        connections: {}
-      })
+      const { id: other } = yield* tools.createWorkflow.call({ name: "Other", nodes: [], connections: {} })
       const foreign = yield* Effect.flip(tools.workflowRestore.run({ id: other, version: first, confirm: true }))
       assert.strictEqual(foreign._tag, "NotFoundError")
       assert.strictEqual(

@@ -100,10 +100,7 @@ describe("audit", () => {
         "no-error-workflow": 1,
         "outdated-node": 2
       })
-    }).pipe(Effect.provide(on({
-      ...clean,
-      workflows: [...clean.workflows, { ...risky("draft"), active: false }]
-    }))))
+    }).pipe(Effect.provide(on({ ...clean, workflows: [...clean.workflows, { ...risky("draft"), active: false }] }))))
 
   it.effect("knows what is guarded: switched off, an allow-list of addresses, a chat that is not public", () =>
     Effect.gen(function*() {
@@ -127,9 +124,7 @@ describe("audit", () => {
       assert.deepStrictEqual(findings.map(({ check, places }) => [check, places[0]?.at]), [
         ["policy", ["bannedNodes: 'webhook' is banned, and 'Hook' is one"]]
       ])
-    }).pipe(
-      Effect.provide(Layer.provideMerge(Policy.layer({ bannedNodes: ["webhook"] }), on(clean)))
-    ))
+    }).pipe(Effect.provide(Layer.provideMerge(Policy.layer({ bannedNodes: ["webhook"] }), on(clean)))))
 
   it.effect("works without n8n's own audit, and calls itself incomplete", () =>
     Effect.gen(function*() {

@@ -34,14 +34,8 @@ describe("a version of a workflow", () => {
       ]
       for (const [reference, price] of states) {
         assert.match(yield* codeOf(reference), price, reference)
-        const { graph, name } = yield* tools.getWorkflowConnections.call({
-          id: reference,
-          format: "graph"
-        })
-        assert.deepStrictEqual([
-          name,
-          graph?.map(({ node }) => node)
-        ], ["Prices", ["Hook", "Price"]])
+        const { graph, name } = yield* tools.getWorkflowConnections.call({ id: reference, format: "graph" })
+        assert.deepStrictEqual([name, graph?.map(({ node }) => node)], ["Prices", ["Hook", "Price"]])
         assert.deepInclude(yield* tools.validateWorkflow.call({ workflowId: reference }), {
           valid: true,
           source: "n8n"
@@ -66,10 +60,7 @@ describe("a version of a workflow", () => {
       const { versions } = yield* tools.workflowHistory.call({ id: workflowId, limit: 20 })
       const before = versions.at(-1)?.version ?? ""
       for (const path of [workflowId, filePath]) {
-        assert.lengthOf(
-          (yield* tools.getWorkflowConnections.call({ id: path, format: "graph" })).graph ?? [],
-          2
-        )
+        assert.lengthOf((yield* tools.getWorkflowConnections.call({ id: path, format: "graph" })).graph ?? [], 2)
         assert.strictEqual((yield* tools.getWorkflow.call({ id: path })).nodeCount, 2)
         assert.strictEqual((yield* tools.getWorkflow.call({ id: `${path}@${before}` })).nodeCount, 0)
       }
@@ -80,11 +71,7 @@ describe("a version of a workflow", () => {
   it.effect("that does not exist is reported with the newest versions", () =>
     inWorld(function*() {
       const { id, snapshots: [newest], versions: [, , third] } = yield* versioned
-      const { id: other } = yield* tools.createWorkflow.call({
-        name: "Other",
-        nodes: [],
-        connections: {}
-      })
+      const { id: other } = yield* tools.createWorkflow.call({ name: "Other", nodes: [], connections: {} })
       const refused = (reference: string) => Effect.flip(tools.getWorkflow.run({ id: reference }))
       for (const version of ["nope", "snapshot-nope", "snapshot-20200101T000000000Z-abcdef", "latest"]) {
         const unknown = yield* refused(`${id}@${version}`)
@@ -103,10 +90,7 @@ describe("a version of a workflow", () => {
     inWorld(function*({ api }) {
       const { id, versions: [, second] } = yield* versioned
       yield* api.edit(id, ({ activeVersion: _, ...workflow }) => workflow)
-      const { nodes = [], versionId } = yield* tools.getWorkflow.call({
-        id: `${id}@published`,
-        nodes: ["Price"]
-      })
+      const { nodes = [], versionId } = yield* tools.getWorkflow.call({ id: `${id}@published`, nodes: ["Price"] })
       assert.strictEqual(versionId, second)
       assert.include(JSON.stringify(nodes), "1.19")
     }))

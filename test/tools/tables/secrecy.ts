@@ -21,11 +21,7 @@ export const table = Effect.fnUntraced(function*(secret: string) {
   const n8n = yield* N8nClient
   const { id } = yield* n8n.createDataTable({
     name: "notes",
-    columns: [
-      { name: "n", type: "number" },
-      { name: "label", type: "string" },
-      { name: "value", type: "string" }
-    ]
+    columns: [{ name: "n", type: "number" }, { name: "label", type: "string" }, { name: "value", type: "string" }]
   })
   yield* n8n.insertRows(id, [
     { n: 1, label: secret, value: "x" },

@@ -83,11 +83,7 @@ const test = (more: Obj) =>
 const calls = (api: N8nApi.N8nApi) =>
   Effect.map(api.requests, (all) => all.filter(({ method, url }) => method === "POST" && url.includes("/webhook/")))
 
-const orders: ReadonlyArray<Order> = [
-  { source: "a" },
-  { source: "b" },
-  { source: "a", error: "no longer there" }
-]
+const orders: ReadonlyArray<Order> = [{ source: "a" }, { source: "b" }, { source: "a", error: "no longer there" }]
 
 const cases = orders.map((testData, index) => ({ name: `order ${index}`, testData }))
 

@@ -49,11 +49,7 @@ const executionOf = (copy: Obj, status: string, runData: Obj) => ({
   startedAt: "2026-11-22T10:00:00.000Z",
   stoppedAt: "2026-11-22T10:00:00.120Z",
   workflowData: copy,
-  data: {
-    resultData: {
-      runData: { "test_workflow call": [run(0, { body: {} })], ...runData }
-    }
-  }
+  data: { resultData: { runData: { "test_workflow call": [run(0, { body: {} })], ...runData } } }
 })
 
 type Hook = NonNullable<N8nApi.Options["before"]>
@@ -222,10 +218,7 @@ describe("test_workflow", () => {
       subject: {
         ...original,
         nodes: [...original.nodes, node("Tool", "noOp")],
-        connections: {
-          ...original.connections,
-          Tool: { ai_tool: [[{ node: "Out", type: "ai_tool", index: 0 }]] }
-        }
+        connections: { ...original.connections, Tool: { ai_tool: [[{ node: "Out", type: "ai_tool", index: 0 }]] } }
       }
     }, function*({ process }) {
       const error = yield* Effect.flip(test({ pins: { Tool: [{ a: 1 }] } })).pipe(process())
