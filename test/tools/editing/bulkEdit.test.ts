@@ -5,7 +5,7 @@ import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
-import { leftOut } from "../../support/batches.ts"
+import { leftOut, reasons } from "../../support/batches.ts"
 import { killed } from "../../support/killed.ts"
 import { orders, post, seed } from "../../support/orders.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
@@ -48,51 +48,80 @@ const urls = (api: N8nApi.N8nApi) =>
 const before = { a: "old*", b: "old", c: "old*", d: "old", e: "new", f: "old*" }
 const after = { a: "new*", b: "new", c: "new*", d: "old", e: "new", f: "new*" }
 
+/** Someone adds a note, which makes a draft of what is published. */
+const annotate = (api: N8nApi.N8nApi, id: string) =>
+  api.edit(
+    id,
+    ({ nodes, ...now }) =>
+      ({ ...now, nodes: [...arr(nodes), node("Note", "stickyNote", 1, { content: "mine" })] }) as N8nApi.Workflow
+  )
+
+/** Someone gives the workflow's request another address. */
+const redirect = (api: N8nApi.N8nApi, id: string, url: string) =>
+  api.edit(id, (now) => ({ ...now, nodes: arr(now.nodes).with(1, post("送信", url)) }) as N8nApi.Workflow)
+
+const stored = (api: N8nApi.N8nApi, id: string) =>
+  Effect.map(api.workflows, (all): Obj => obj(all.find((each) => each.id === id)) ?? {})
+
+const settingsOf = (api: N8nApi.N8nApi, id: string) =>
+  Effect.map(stored(api, id), ({ settings }): Obj => obj(settings) ?? {})
+
+const world = { seed: several }
+
 describe("a change of many workflows", () => {
-  it.effect("is planned without writing, applied, and taken back", () =>
+  it.effect("is planned without writing, applied once, and taken back", () =>
     inMemory(function*(api) {
       const { changes, hint, plan, published, refused, workflows } = yield* dryRun([replace])
       assert.deepStrictEqual({ refused, workflows, published }, { refused: undefined, workflows: 4, published: 3 })
+      const names = ["注文 a", "注文 b", "注文 c", "注文 f"]
       assert.deepStrictEqual(changes, [{
         change: "httpRequest url: 'https://old.example.com' → 'https://new.example.com'",
         workflows: 4,
         nodes: 4,
-        names: ["注文 a", "注文 b", "注文 c", "注文 f"],
+        names,
         values: ["4 × https://old.example.com → https://new.example.com"]
       }])
       assert.include(hint, `bulk_edit(plan: '${plan}')`)
       assert.deepStrictEqual(yield* urls(api), before)
-      const done = yield* apply(plan)
-      assert.deepInclude(done, { done: 4, hint: `workflow_restore(batch: '${plan}') takes it back.` })
+      assert.deepInclude(yield* apply(plan), { done: 4, hint: `workflow_restore(batch: '${plan}') takes it back.` })
       assert.deepStrictEqual(yield* urls(api), after)
-      assert.deepInclude(yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true }), { done: 4 })
+      const { changes: now, done } = yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true })
+      const values = ["a", "b", "c", "f"].map((id) =>
+        `"https://old.example.com/${id}" → "https://new.example.com/${id}"`
+      )
+      const own = { change: "httpRequest url", workflows: 4, nodes: 4, names, values }
+      assert.deepStrictEqual([done, now], [4, [own]])
+      // What others have changed since is shown, too.
+      yield* annotate(api, "c")
+      const { changes: since } = yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true })
+      const note = { change: "stickyNote added", workflows: 1, nodes: 1, names: ["注文 c"], values: ["'Note'"] }
+      assert.deepStrictEqual(since, [own, note])
       assert.deepInclude(yield* restore(plan), { restored: 4 })
-      assert.deepStrictEqual(yield* urls(api), before)
+      assert.deepInclude(yield* urls(api), { ...before, c: "old*" })
       // It is not applied a second time.
       assert.deepInclude(yield* apply(plan), { restored: 4 })
-      assert.deepStrictEqual(yield* urls(api), before)
-    }, { seed: several }))
+      assert.deepInclude(yield* urls(api), { ...before, c: "old*" })
+    }, world))
 
   it.effect("gives nodes another type, and takes that back", () =>
     inMemory(function*(api) {
-      const types = Effect.map(api.workflows, (all) => new Set(all.map(({ nodes }) => obj(arr(nodes)[1])?.["type"])))
+      const types = Effect.map(
+        api.workflows,
+        (all) => [...new Set(all.map(({ nodes }) => obj(arr(nodes)[1])?.["type"]))]
+      )
       const type = { op: "replaceNode", node: { type: "httpRequest" }, type: "noOp" }
       const { changes, plan } = yield* dryRun([type], { ids: ["a", "b"] })
       assert.deepStrictEqual(changes?.map(({ change, nodes }) => [change, nodes]), [["httpRequest → noOp", 2]])
       assert.deepInclude(yield* apply(plan), { done: 2, published: 1 })
-      assert.deepStrictEqual([...yield* types], ["n8n-nodes-base.noOp", "n8n-nodes-base.httpRequest"])
+      assert.deepStrictEqual(yield* types, ["n8n-nodes-base.noOp", "n8n-nodes-base.httpRequest"])
       yield* restore(plan)
-      assert.deepStrictEqual([...yield* types], ["n8n-nodes-base.httpRequest"])
-    }, { seed: several }))
+      assert.deepStrictEqual(yield* types, ["n8n-nodes-base.httpRequest"])
+    }, world))
 
   it.effect("leaves out what has changed since, and says so", () =>
     inMemory(function*(api) {
       const { plan } = yield* dryRun([replace])
-      yield* api.edit(
-        "b",
-        (now) =>
-          ({ ...now, nodes: arr(now.nodes).with(1, post("送信", "https://old.example.com/mine")) }) as N8nApi.Workflow
-      )
+      yield* redirect(api, "b", "https://old.example.com/mine")
       yield* tools.deactivateWorkflow.call({ id: "c" })
       const { done, refused } = yield* apply(plan)
       assert.deepStrictEqual([done, refused], [2, [
@@ -110,14 +139,13 @@ describe("a change of many workflows", () => {
       const back = yield* restore(plan)
       assert.deepStrictEqual([back.restored, leftOut(back.refused)], [1, ["a"]])
       assert.deepStrictEqual(yield* urls(api), { ...before, a: "new*", c: "old" })
-    }, { seed: several }))
+    }, world))
 
   it.effect("names as published what n8n runs now, also after others publish or edit", () =>
     inMemory(function*(api) {
       const draft = Effect.fnUntraced(function*(find: string, replacement: string) {
-        const { plan = "" } = yield* dryRun([{ op: "replace", find, with: replacement }], { ids: ["a", "b", "c"] }, {
-          publish: "draft"
-        })
+        const operations = [{ op: "replace", find, with: replacement }]
+        const { plan = "" } = yield* dryRun(operations, { ids: ["a", "b", "c"] }, { publish: "draft" })
         return { ...yield* apply(plan), plan }
       })
       assert.deepInclude(yield* draft("https://old.example.com", "https://tmp.example.com"), { done: 3, drafts: 2 })
@@ -126,26 +154,21 @@ describe("a change of many workflows", () => {
       const kept = yield* tools.bulkEdit.call({ plan, publish: "keep" })
       assert.deepStrictEqual([kept.done, kept.published, kept.drafts], [3, 2, undefined])
       assert.deepInclude(yield* urls(api), { a: "new*", c: "new*" })
-      const now = Effect.map(
+      const live = Effect.map(
         tools.bulkEdit.call({ plan, dryRun: true }),
         ({ drafts, published }) => [published, drafts]
       )
-      assert.deepStrictEqual(yield* now, [2, undefined])
+      assert.deepStrictEqual(yield* live, [2, undefined])
       // The change runs, and someone's next draft waits.
-      yield* api.edit(
-        "a",
-        ({ nodes, ...all }) =>
-          ({ ...all, nodes: [...arr(nodes), node("Note", "stickyNote", 1, { content: "mine" })] }) as N8nApi.Workflow
-      )
-      assert.deepStrictEqual(yield* now, [2, undefined])
+      yield* annotate(api, "a")
+      assert.deepStrictEqual(yield* live, [2, undefined])
       yield* tools.deactivateWorkflow.call({ id: "c" })
-      assert.deepStrictEqual(yield* now, [1, undefined])
-    }, { seed: several }))
+      assert.deepStrictEqual(yield* live, [1, undefined])
+    }, world))
 
   it.effect("publishes no one's draft, and makes drafts on request", () =>
     inMemory(function*(api) {
-      yield* api.edit("a", ({ nodes, ...now }) =>
-        ({ ...now, nodes: [...arr(nodes), node("Note", "stickyNote", 1, { content: "mine" })] }) as N8nApi.Workflow)
+      yield* annotate(api, "a")
       const { refused, workflows } = yield* dryRun([replace])
       assert.strictEqual(workflows, 3)
       assert.match(String(obj(refused?.[0])?.["why"]), /an unpublished draft waits/)
@@ -155,12 +178,11 @@ describe("a change of many workflows", () => {
       assert.deepInclude(yield* restore(plan), { restored: 4 })
       // The draft that waited waits again; the others have none.
       assert.deepStrictEqual(yield* urls(api), { ...before, a: "old*!" })
-    }, { seed: several }))
+    }, world))
 
   it.effect("sees what runs beside a draft, and changes settings of both", () =>
     inMemory(function*(api) {
-      yield* api.edit("a", ({ nodes, ...now }) =>
-        ({ ...now, nodes: arr(nodes).with(1, post("送信", "https://mine.example.com")) }) as N8nApi.Workflow)
+      yield* redirect(api, "a", "https://mine.example.com")
       const { workflows: [first] } = yield* tools.listWorkflows.call({ uses: "old.example.com/a", limit: 5, offset: 0 })
       assert.deepStrictEqual(first?.uses, [
         { node: "送信", path: "parameters.url", value: "https://old.example.com/a", version: "published" }
@@ -173,60 +195,17 @@ describe("a change of many workflows", () => {
       assert.deepInclude(yield* apply(plan), { done: 1 })
       assert.deepInclude(yield* restore(plan), { restored: 1 })
       assert.deepInclude(yield* urls(api), { a: "mine*!" })
-    }, { seed: several }))
-
-  it.effect("shows what n8n has now and had before, also what others have changed since", () =>
-    inMemory(function*(api) {
-      const { plan = "" } = yield* dryRun([replace, { op: "settings", settings: { executionTimeout: 9 } }])
-      yield* apply(plan)
-      const values = ["a", "b", "c", "f"].map((id) =>
-        `"https://old.example.com/${id}" → "https://new.example.com/${id}"`
-      )
-      const names = ["注文 a", "注文 b", "注文 c", "注文 f"]
-      const own = [
-        { change: "httpRequest url", workflows: 4, nodes: 4, names, values },
-        { change: "settings.executionTimeout", workflows: 4, names, values: ["4 × none → 9"] }
-      ]
-      const { changes, done } = yield* tools.bulkEdit.call({ plan, dryRun: true })
-      assert.deepStrictEqual([done, changes], [4, own])
-      yield* api.edit("c", ({ nodes, ...now }) =>
-        ({
-          ...now,
-          nodes: [
-            { ...obj(arr(nodes)[0]), parameters: { path: "c", httpMethod: "POST", options: { rawBody: true } } },
-            arr(nodes)[1],
-            node("Note", "stickyNote", 1, { content: "mine" })
-          ]
-        }) as N8nApi.Workflow)
-      const { changes: since } = yield* tools.bulkEdit.call({ plan, dryRun: true })
-      assert.deepStrictEqual(since, [
-        ...own,
-        {
-          change: "webhook options",
-          workflows: 1,
-          nodes: 1,
-          names: ["注文 c"],
-          values: ["none → {\"rawBody\":true}"]
-        },
-        {
-          change: "stickyNote added",
-          workflows: 1,
-          nodes: 1,
-          names: ["注文 c"],
-          values: ["'Note'"]
-        }
-      ])
-    }, { seed: several }))
+    }, world))
 
   it.effect("publishes the drafts that it has made, and the undo makes live again what was live", () =>
     inMemory(function*(api) {
-      yield* api.edit("a", (now) => ({ ...now, nodes: [...arr(now.nodes), node("Note", "stickyNote", 1)] }))
+      yield* annotate(api, "a")
       const { drafts, plan = "", published } = yield* dryRun([replace], uses, { publish: "draft" })
       assert.deepStrictEqual([drafts, published], [3, undefined])
       const made = yield* apply(plan)
       assert.deepStrictEqual([made.drafts, made.published], [3, undefined])
       assert.include(made.hint, `bulk_edit(plan: '${plan}', publish: 'proven') publishes the drafts`)
-      yield* api.edit("c", (now) => ({ ...now, nodes: [...arr(now.nodes), node("Note", "stickyNote", 1)] }))
+      yield* annotate(api, "c")
       const live = yield* tools.bulkEdit.call({ plan, publish: "keep" })
       assert.deepStrictEqual(live.refused?.map(({ why, workflows }) => [arr(workflows)[0], why]), [
         ["注文 a (a)", "a draft waited before the batch: activate_workflow publishes both"],
@@ -238,9 +217,9 @@ describe("a change of many workflows", () => {
       const other = yield* dryRun([replace], { ids: ["f"] })
       const refusal = yield* Effect.flip(tools.bulkEdit.run({ plan: other.plan, publish: "draft" }))
       assert.include(refusal.message, "The plan publishes its changes")
-    }, { seed: several }))
+    }, world))
 
-  it.effect("leaves a later publication to the one who made it", () =>
+  it.effect("leaves what was published or unpublished later to the one who did it", () =>
     inMemory(function*(api) {
       const { plan } = yield* dryRun([replace], uses, { publish: "draft" })
       yield* apply(plan)
@@ -250,35 +229,90 @@ describe("a change of many workflows", () => {
       const { refused, restored } = yield* restore(plan)
       assert.deepStrictEqual([restored, leftOut(refused)], [3, ["a"]])
       assert.deepStrictEqual(yield* urls(api), { ...before, a: "new*" })
-    }, { seed: several }))
+      const live = yield* dryRun([replace], { ids: ["c"] })
+      yield* apply(live.plan)
+      yield* tools.deactivateWorkflow.call({ id: "c" })
+      assert.deepStrictEqual(reasons((yield* restore(live.plan)).refused), ["it was unpublished since the batch"])
+    }, world))
 
-  it.effect("sets and unsets settings", () =>
+  it.effect("belongs to its caller", () =>
+    inMemory(function*() {
+      const { plan } = yield* Effect.provideService(dryRun([replace]), Author, "alice")
+      const error = yield* Effect.flip(Effect.provideService(apply(plan), Author, "bob"))
+      assert.strictEqual(error._tag, "NotFoundError")
+      assert.deepInclude(yield* Effect.provideService(apply(plan), Author, "alice"), { done: 4 })
+    }, world))
+
+  it.effect("asks once, with the changes, and does nothing after a no", () =>
     inMemory(function*(api) {
-      const settings = Effect.map(api.workflows, (all) =>
+      const questions: Array<string> = []
+      const confirm = (question: string) => Effect.as(Effect.sync(() => questions.push(question)), "no" as const)
+      const error = yield* Effect.flip(tools.bulkEdit.call({ select: uses, operations: [replace] })).pipe(
+        Effect.provideService(CallContext, { progress: () => Effect.void, confirm })
+      )
+      assert.strictEqual(error.message, "The user did not agree")
+      assert.deepStrictEqual(questions, [
+        "Change 4 workflows, 3 of which are published again: 4 × httpRequest url: 'https://old.example.com' → 'https://new.example.com'?"
+      ])
+      assert.deepStrictEqual(yield* urls(api), before)
+    }, world))
+
+  it.effect("refuses selections and operations that cannot be meant", () =>
+    inMemory(function*() {
+      const rows: ReadonlyArray<readonly [args: Obj, message: RegExp]> = [
+        [{ select: {}, operations: [replace] }, /select needs a condition/],
+        [{ select: uses }, /select and operations are required/],
+        [{ operations: [{ op: "name", name: "All" }] }, /name is for one workflow/],
+        [
+          { operations: [{ op: "replace", find: "x" }] },
+          /replace takes find, with, node\?, path\?, word\?; missing: with/
+        ],
+        [{ operations: [{ op: "remvoe", node: "A" }] }, /Did you mean 'remove'/],
+        [{ operations: [{ op: "remove", node: { typ: "x" } }] }, /node is a name or id/],
+        [{ operations: [{ op: "calls", from: "a", to: "nowhere" }] }, /There is no workflow 'nowhere'/],
+        [{ operations: [{ op: "settings", settings: { errorWorkflow: "nope" } }] }, /There is no workflow 'nope'/]
+      ]
+      for (const [args, message] of rows) {
+        assert.match((yield* Effect.flip(tools.bulkEdit.run({ select: uses, ...args }))).message, message)
+      }
+    }, world))
+
+  it.effect("leaves out what the policy forbids, and what would no longer be valid, when it is planned", () =>
+    inMemory(function*() {
+      const banned = yield* dryRun([{ op: "add", type: "n8n-nodes-base.noOp", after: "送信" }]).pipe(
+        Effect.provide(Policy.layer({ bannedNodes: ["n8n-nodes-base.noOp"] }))
+      )
+      assert.deepStrictEqual([banned.workflows, leftOut(banned.refused).length], [0, 4])
+      assert.match(reasons(banned.refused)[0] ?? "", /policy/i)
+      const value = "={{ $('Nope').item.json.url }}"
+      const set = { op: "set", node: { type: "n8n-nodes-base.httpRequest" }, path: "url", value }
+      const { refused, workflows } = yield* dryRun([set], { ids: ["a", "zz"] })
+      assert.deepStrictEqual([workflows, leftOut(refused)], [0, ["zz", "a"]])
+      assert.match(reasons(refused)[1] ?? "", /'送信': .*Nope/)
+    }, world))
+})
+
+describe("settings of many workflows", () => {
+  it.effect("are set where they were unset, and unset again", () =>
+    inMemory(function*(api) {
+      const handlers = Effect.map(api.workflows, (all) =>
         all.map(({ id, settings }) => [id, obj(settings)?.["errorWorkflow"]]))
-      const own = yield* settings
+      const own = yield* handlers
       const operations = [{ op: "settings", settings: { errorWorkflow: "注文 e" }, onlyWhereUnset: true }]
       const { plan, unchanged } = yield* dryRun(operations, { active: true })
       assert.strictEqual(unchanged, 1)
       assert.deepInclude(yield* apply(plan), { done: 2 })
       assert.deepStrictEqual(
-        (yield* settings).filter(([, value]) =>
+        (yield* handlers).filter(([, value]) =>
           value === "e"
         ).map(([id]) => id),
         ["a", "c"]
       )
       assert.deepInclude(yield* restore(plan), { restored: 2 })
-      assert.deepStrictEqual(yield* settings, own)
-      const error = yield* Effect.flip(
-        dryRun([{ op: "settings", settings: { errorWorkflow: "nope" } }], { active: true })
-      )
-      assert.match(error.message, /There is no workflow 'nope'/)
-    }, { seed: several }))
+      assert.deepStrictEqual(yield* handlers, own)
+    }, world))
 
-  const settingsOf = (api: N8nApi.N8nApi, id: string) =>
-    Effect.map(api.workflows, (all) => obj(all.find((each) => each.id === id)?.settings) ?? {})
-
-  it.effect("gives settings that were unset the values that mean so", () =>
+  it.effect("that n8n cannot unset get the values that mean so", () =>
     inMemory(function*(api) {
       const ids = ["a", "b"]
       const settings = {
@@ -307,13 +341,11 @@ describe("a change of many workflows", () => {
         })
       }
       // Set to what they mean when unset, they are unset for another operation.
-      const again = yield* dryRun([{ op: "settings", settings: { executionOrder: "v1" }, onlyWhereUnset: true }], {
-        ids
-      })
-      assert.strictEqual(again.workflows, 2)
-    }, { seed: several }))
+      const order = { op: "settings", settings: { executionOrder: "v1" }, onlyWhereUnset: true }
+      assert.strictEqual((yield* dryRun([order], { ids })).workflows, 2)
+    }, world))
 
-  it.effect("leaves settings that it does not change to those who set them", () =>
+  it.effect("stay with those who set them since", () =>
     inMemory(function*(api) {
       const { plan } = yield* dryRun([replace], { ids: ["f"] })
       yield* apply(plan)
@@ -321,170 +353,79 @@ describe("a change of many workflows", () => {
       yield* api.edit("f", (now) => ({ ...now, settings: theirs }))
       assert.deepInclude(yield* restore(plan), { restored: 1 })
       assert.deepStrictEqual([(yield* urls(api))["f"], yield* settingsOf(api, "f")], ["old*", theirs])
-    }, { seed: several }))
+    }, world))
 
-  const own = Effect.fnUntraced(function*(api: N8nApi.N8nApi, id: string) {
-    const { nodeGroups, nodes, pinData } = obj((yield* api.workflows).find((each) => each.id === id)) ?? {}
-    return { names: arr(nodes).map((each) => obj(each)?.["name"]), pinData, groups: nodeGroups }
-  })
-  const pinned = (order: number) => [{ json: { order } }]
-  const group = (id: string, ...nodeIds: ReadonlyArray<string>) => ({ id, name: id, nodeIds })
-
-  it.effect("takes back a renamed node with its pinned data, and leaves that of others", () =>
-    inMemory(function*(api) {
-      yield* api.edit("b", (now) => ({ ...now, pinData: { 送信: pinned(1) } }))
-      const { plan } = yield* dryRun([{ op: "rename", node: "送信", to: "Send" }], { ids: ["b"] })
-      yield* apply(plan)
-      assert.deepStrictEqual((yield* own(api, "b")).pinData, { Send: pinned(1) })
-      yield* api.edit("b", (now) => ({ ...now, pinData: { ...obj(now["pinData"]), Hook: pinned(2) } }))
-      assert.deepInclude(yield* restore(plan), { restored: 1 })
-      assert.deepInclude(yield* own(api, "b"), {
-        names: ["Hook", "送信"],
-        pinData: { Hook: pinned(2), 送信: pinned(1) }
-      })
-    }, { seed: several }))
-
-  it.effect("takes back a removed node with its pinned data and its place in a group, and leaves other groups", () =>
-    inMemory(function*(api) {
-      const ids = Effect.map(
-        api.workflows,
-        (all) =>
-          new Map(
-            arr(all.find(({ id }) => id === "b")?.nodes).map((each) => [obj(each)?.["name"], String(obj(each)?.["id"])])
-          )
-      )
-      yield* api.edit("b", (now) => ({
-        ...now,
-        nodes: [
-          ...arr(now.nodes),
-          post("Other", "https://o.example.com"),
-          post("Third", "https://o.example.com")
-        ] as never
-      }))
-      const known = yield* ids
-      const id = (name: string) => known.get(name) ?? ""
-      const before = [group("alone", id("送信")), group("two", id("Other"))]
-      yield* api.edit("b", (now) => ({ ...now, nodeGroups: before, pinData: { 送信: pinned(1) } }))
-      const first = yield* own(api, "b")
-      const { plan } = yield* dryRun([{ op: "remove", node: "送信" }], { ids: ["b"] })
-      yield* apply(plan)
-      assert.deepStrictEqual((yield* own(api, "b")).groups, [group("two", id("Other"))])
-      const theirs = group("theirs", id("Third"))
-      yield* api.edit("b", (now) => ({ ...now, nodeGroups: [...arr(now["nodeGroups"]), theirs] as never }))
-      assert.deepInclude(yield* restore(plan), { restored: 1 })
-      const now = yield* own(api, "b")
-      assert.deepStrictEqual([now.names, now.pinData], [first.names, first.pinData])
-      assert.sameDeepMembers([...arr(now.groups)], [...before, theirs])
-    }, { seed: several }))
-
-  it.effect("leaves a group that someone has made since", () =>
-    inMemory(function*(api) {
-      const { plan } = yield* dryRun([{ op: "update", node: "送信", notes: "x" }], { ids: ["b"] })
-      yield* apply(plan)
-      const { nodes } = obj((yield* api.workflows).find(({ id }) => id === "b")) ?? {}
-      const theirs = [group("theirs", String(obj(arr(nodes)[1])?.["id"]))]
-      yield* api.edit("b", (now) => ({ ...now, nodeGroups: theirs }))
-      assert.deepInclude(yield* restore(plan), { restored: 1 })
-      assert.deepStrictEqual((yield* own(api, "b")).groups, theirs)
-    }, { seed: several }))
-
-  it.effect("takes back settings of published workflows whose nodes got a draft, or none", () =>
+  it.effect("of published workflows are taken back, whether their nodes got a draft or none", () =>
     inMemory(function*(api) {
       const settings = { op: "settings", settings: { executionTimeout: 77 } }
-      const plans = yield* Effect.forEach(
-        [["a", [settings]], ["c", [settings, replace]]] as const,
-        ([id, operations]) => dryRun(operations, { ids: [id] }, { publish: "draft" })
-      )
-      yield* Effect.forEach(plans, ({ plan }) => apply(plan))
-      assert.deepInclude(yield* urls(api), { a: "old*", c: "new*!" })
-      for (const [index, id] of (["a", "c"] as const).entries()) {
+      for (const [id, operations, url] of [["a", [settings], "old*"], ["c", [settings, replace], "new*!"]] as const) {
+        const { plan: batch = "" } = yield* dryRun(operations, { ids: [id] }, { publish: "draft" })
+        yield* apply(batch)
+        assert.deepInclude(yield* urls(api), { [id]: url })
         assert.deepInclude(yield* settingsOf(api, id), { executionTimeout: 77 })
-        const batch = plans[index]?.plan ?? ""
         assert.deepInclude(yield* tools.workflowRestore.call({ batch, dryRun: true }), { done: 1 })
         const { refused, restored } = yield* restore(batch)
         assert.deepStrictEqual([restored, refused], [1, undefined])
         assert.notProperty(yield* settingsOf(api, id), "executionTimeout")
       }
       assert.deepStrictEqual(yield* urls(api), before)
-    }, { seed: several }))
+    }, world))
+})
 
-  it.effect("is not taken back where someone has unpublished the workflow, and says so", () =>
-    inMemory(function*() {
-      const { plan } = yield* dryRun([replace], { ids: ["a"] })
-      yield* apply(plan)
-      yield* tools.deactivateWorkflow.call({ id: "a" })
-      const { refused } = yield* restore(plan)
-      assert.deepStrictEqual(refused?.map(({ why }) => why), ["it was unpublished since the batch"])
-    }, { seed: several }))
+describe("the undo of a batch", () => {
+  const pinned = (order: number) => [{ json: { order } }]
+  const group = (id: string, ...nodeIds: ReadonlyArray<unknown>) => ({ id, name: id, nodeIds })
+  const own = (api: N8nApi.N8nApi) =>
+    Effect.map(stored(api, "b"), ({ nodeGroups, nodes, pinData }) => ({
+      names: arr(nodes).map((each) => obj(each)?.["name"]),
+      pinData,
+      groups: nodeGroups
+    }))
+  const idOf = (api: N8nApi.N8nApi, name: string) =>
+    Effect.map(stored(api, "b"), ({ nodes }) => obj(arr(nodes).find((each) => obj(each)?.["name"] === name))?.["id"])
 
-  it.effect("belongs to its caller", () =>
-    inMemory(function*() {
-      const { plan } = yield* Effect.provideService(dryRun([replace]), Author, "alice")
-      const error = yield* Effect.flip(Effect.provideService(apply(plan), Author, "bob"))
-      assert.strictEqual(error._tag, "NotFoundError")
-      assert.deepInclude(yield* Effect.provideService(apply(plan), Author, "alice"), { done: 4 })
-    }, { seed: several }))
-
-  it.effect("asks once, with the changes, and does nothing after a no", () =>
+  it.effect("brings back a renamed node with its pinned data, and leaves that of others", () =>
     inMemory(function*(api) {
-      const questions: Array<string> = []
-      const confirm = (question: string) => Effect.as(Effect.sync(() => questions.push(question)), "no" as const)
-      const call = { progress: () => Effect.void, confirm }
-      const error = yield* Effect.flip(Effect.provideService(
-        tools.bulkEdit.call({ select: uses, operations: [replace] }),
-        CallContext,
-        call
-      ))
-      assert.strictEqual(error.message, "The user did not agree")
-      assert.deepStrictEqual(questions, [
-        "Change 4 workflows, 3 of which are published again: 4 × httpRequest url: 'https://old.example.com' → 'https://new.example.com'?"
-      ])
-      assert.deepStrictEqual(yield* urls(api), before)
-    }, { seed: several }))
+      yield* api.edit("b", (now) => ({ ...now, pinData: { 送信: pinned(1) } }))
+      const { plan } = yield* dryRun([{ op: "rename", node: "送信", to: "Send" }], { ids: ["b"] })
+      yield* apply(plan)
+      assert.deepStrictEqual((yield* own(api)).pinData, { Send: pinned(1) })
+      yield* api.edit("b", (now) => ({ ...now, pinData: { ...obj(now["pinData"]), Hook: pinned(2) } }))
+      assert.deepInclude(yield* restore(plan), { restored: 1 })
+      const pinData = { Hook: pinned(2), 送信: pinned(1) }
+      assert.deepInclude(yield* own(api), { names: ["Hook", "送信"], pinData })
+    }, world))
 
-  it.effect("refuses selections and operations that cannot be meant", () =>
-    inMemory(function*() {
-      const refusal = (operations: ReadonlyArray<Obj>, select?: Obj) =>
-        Effect.map(Effect.flip(tools.bulkEdit.run({ select: select ?? uses, operations })), ({ message }) => message)
-      assert.match(yield* refusal([replace], {}), /select needs a condition/)
-      assert.match(yield* refusal([{ op: "name", name: "All" }]), /name is for one workflow/)
-      assert.match(
-        yield* refusal([{ op: "replace", find: "x" }]),
-        /replace takes find, with, node\?, path\?, word\?; missing: with/
-      )
-      assert.match(yield* refusal([{ op: "remvoe", node: "A" }]), /Did you mean 'remove'/)
-      assert.match(yield* refusal([{ op: "remove", node: { typ: "x" } }]), /node is a name or id/)
-      assert.match(yield* refusal([{ op: "calls", from: "a", to: "nowhere" }]), /There is no workflow 'nowhere'/)
-      const missing = yield* Effect.flip(tools.bulkEdit.run({ select: uses }))
-      assert.match(missing.message, /select and operations are required/)
-    }, { seed: several }))
+  it.effect("brings back a removed node with its pinned data and its place in a group, and leaves other groups", () =>
+    inMemory(function*(api) {
+      yield* api.edit("b", (now) =>
+        ({
+          ...now,
+          nodes: [...arr(now.nodes), post("Other", "https://o.example.com"), post("Third", "https://o.example.com")]
+        }) as N8nApi.Workflow)
+      const before = [group("alone", yield* idOf(api, "送信")), group("two", yield* idOf(api, "Other"))]
+      yield* api.edit("b", (now) => ({ ...now, nodeGroups: before, pinData: { 送信: pinned(1) } }))
+      const first = yield* own(api)
+      const { plan } = yield* dryRun([{ op: "remove", node: "送信" }], { ids: ["b"] })
+      yield* apply(plan)
+      assert.deepStrictEqual((yield* own(api)).groups, before.slice(1))
+      const theirs = group("theirs", yield* idOf(api, "Third"))
+      yield* api.edit("b", (now) => ({ ...now, nodeGroups: [...arr(now["nodeGroups"]), theirs] }))
+      assert.deepInclude(yield* restore(plan), { restored: 1 })
+      const { groups, ...now } = yield* own(api)
+      assert.deepStrictEqual(now, { names: first.names, pinData: first.pinData })
+      assert.sameDeepMembers([...arr(groups)], [...before, theirs])
+    }, world))
 
-  it.effect("leaves out what the policy forbids, when it is planned", () =>
-    inMemory(function*() {
-      const guarded = Effect.provide(
-        dryRun([{ op: "add", type: "n8n-nodes-base.noOp", after: "送信" }]),
-        Policy.layer({ bannedNodes: ["n8n-nodes-base.noOp"] })
-      )
-      const { refused = [], workflows } = yield* guarded
-      assert.deepStrictEqual([workflows, leftOut(refused).length], [0, 4])
-      assert.match(String(obj(refused[0])?.["why"]), /policy/i)
-    }, { seed: several }))
-
-  it.effect("leaves out what would no longer be valid", () =>
-    inMemory(function*() {
-      const { refused, workflows } = yield* dryRun(
-        [{
-          op: "set",
-          node: { type: "n8n-nodes-base.httpRequest" },
-          path: "url",
-          value: "={{ $('Nope').item.json.url }}"
-        }],
-        { ids: ["a", "zz"] }
-      )
-      assert.strictEqual(workflows, 0)
-      assert.deepStrictEqual(leftOut(refused), ["zz", "a"])
-      assert.match(String(obj(arr(refused)[1])?.["why"]), /'送信': .*Nope/)
-    }, { seed: several }))
+  it.effect("leaves a group that someone has made since", () =>
+    inMemory(function*(api) {
+      const { plan } = yield* dryRun([{ op: "update", node: "送信", notes: "x" }], { ids: ["b"] })
+      yield* apply(plan)
+      const theirs = [group("theirs", yield* idOf(api, "送信"))]
+      yield* api.edit("b", (now) => ({ ...now, nodeGroups: theirs }))
+      assert.deepInclude(yield* restore(plan), { restored: 1 })
+      assert.deepStrictEqual((yield* own(api)).groups, theirs)
+    }, world))
 })
 
 const langchain = "@n8n/n8n-nodes-langchain."
@@ -590,30 +531,27 @@ describe("an upgrade of many workflows", () => {
 })
 
 describe("a batch that ends early", () => {
-  const places = [1, 2, 3, 4, 5, 6, 7].flatMap((at) => [[at, false], [at, true]] as const)
-  it.effect.each(places)("at write %i, answered %s, can be continued and taken back", ([at, isAfter]) => {
-    const { options, run } = killed(at, isAfter)
-    return inMemory(function*(api) {
-      const { plan } = yield* dryRun([replace])
-      yield* run(apply(plan))
-      const { done = 0, notDone = 0, refused } = yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true })
-      assert.deepStrictEqual([done + notDone, refused], [4, undefined])
-      assert.deepInclude(yield* apply(plan), { done: 4 })
-      assert.deepStrictEqual(yield* urls(api), after)
-      assert.deepInclude(yield* restore(plan), { restored: 4 })
-      assert.deepStrictEqual(yield* urls(api), before)
-    }, { seed: several, ...options })
-  })
-
-  it.effect.each(places)("at write %i, answered %s, can be taken back as it is", ([at, isAfter]) => {
-    const { options, run } = killed(at, isAfter)
-    return inMemory(function*(api) {
-      const { plan } = yield* dryRun([replace])
-      yield* run(apply(plan))
-      yield* restore(plan)
-      assert.deepStrictEqual(yield* urls(api), before)
-    }, { seed: several, ...options })
-  })
+  const places = [1, 2, 3, 4, 5, 6, 7].flatMap((at) =>
+    [[at, false], [at, true]].flatMap((place) => [[...place, true], [...place, false]] as const)
+  ) as ReadonlyArray<readonly [at: number, isAfter: boolean, continues: boolean]>
+  it.effect.each(places)(
+    "at write %i, answered %s, can be continued (%s) and taken back",
+    ([at, isAfter, continues]) => {
+      const { options, run } = killed(at, isAfter)
+      return inMemory(function*(api) {
+        const { plan } = yield* dryRun([replace])
+        yield* run(apply(plan))
+        if (continues) {
+          const { done = 0, notDone = 0, refused } = yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true })
+          assert.deepStrictEqual([done + notDone, refused], [4, undefined])
+          assert.deepInclude(yield* apply(plan), { done: 4 })
+          assert.deepStrictEqual(yield* urls(api), after)
+        }
+        assert.strictEqual((yield* restore(plan)).restored === 4 || !continues, true)
+        assert.deepStrictEqual(yield* urls(api), before)
+      }, { ...world, ...options })
+    }
+  )
 
   it.effect("because n8n fails stops, and is continued", () => {
     let isDown = true
@@ -627,6 +565,6 @@ describe("a batch that ends early", () => {
       isDown = false
       assert.deepInclude(yield* apply(plan), { done: 4 })
       assert.deepStrictEqual(yield* urls(api), after)
-    }, { seed: several, before })
+    }, { ...world, before })
   })
 })
