@@ -26,22 +26,6 @@ const faults: Readonly<Record<string, Fault>> = {
   "fails again and again": () => Effect.sync(() => Response.json({ message: "broken" }, { status: 500 }))
 }
 
-describe("a call of every tool", () => {
-  // Else the faults below would be met by calls that never come to n8n.
-  it.live.each(
-    tools.all.filter(({ name }) => !needsMore.has(name)).map((tool: Tool.Any<Needs>) => ({ tool, name: tool.name }))
-  )(
-    "$name succeeds where nothing is wrong",
-    ({ name, tool }) =>
-      inWorld(function*({ folder }) {
-        yield* writeFiles(folder)
-        return yield* Effect.result(tool.run(calls[name]))
-      }, { seed, runs: (workflow) => succeededExecution({ workflow }) }).pipe(
-        Effect.map((result) => assert.strictEqual(result._tag, "Success", JSON.stringify(result)))
-      )
-  )
-})
-
 describe("every call is answered within 50 seconds", () => {
   for (const [what, fault] of Object.entries(faults)) {
     it.effect.each(tools.all.map((tool: Tool.Any<Needs>) => ({ tool, name: tool.name })))(

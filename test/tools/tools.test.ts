@@ -155,34 +155,6 @@ layer(recorded)("every answer", (it) => {
         yield* valid(tools.listExecutions, { raw })
       }
     }))
-
-  it.effect("contains no secret of the recorded webhooks and items", () =>
-    Effect.gen(function*() {
-      for (const name of ["branch", "fail", "wait"] as const) {
-        const id = fixtures.executionId(name)
-        const { availableNodes } = yield* tools.getExecution.call({ id, nodeOffset: 0 })
-        for (const { nodeName } of availableNodes) {
-          const text = JSON.stringify(yield* tools.getExecutionByNode.run({ id, nodeName }))
-          assert.notMatch(text, /canary|sk-secret|resumeToken/)
-        }
-      }
-    }))
-
-  it.effect("shows secrets when asked to", () =>
-    Effect.gen(function*() {
-      const id = fixtures.executionId("branch")
-      const answer = yield* tools.getExecutionByNode.run({ id, nodeName: "Webhook" })
-      assert.include(JSON.stringify(answer), "canary-webhook-token")
-    }).pipe(Effect.provideService(Tool.RedactSecrets, false)))
-
-  it.effect("stays within a smaller budget when asked to", () =>
-    Effect.gen(function*() {
-      const id = fixtures.executionId("big12")
-      const { availableNodes } = yield* tools.getExecution.call({ id, nodeOffset: 0 })
-      const answer = yield* tools.getExecutionByNode.run({ id, nodeName: availableNodes[0]?.nodeName })
-      assert.isAtMost(size(answer), 5_000)
-      assert.include(JSON.stringify(answer), "_truncated")
-    }).pipe(Effect.provideService(Minimize.MaxResultChars, 5_000)))
 })
 
 /** Checks with the schema that a client is given, not with ours. */

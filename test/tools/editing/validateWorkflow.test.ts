@@ -119,66 +119,6 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       same(breaks.map(({ breaks = [] }) => breaks.map(({ what }) => what)), [[], [], ["Cron is removed."]])
     }))
 
-  it.effect("judges the workflows that are called", () =>
-    Effect.gen(function*() {
-      const call = (name: string, value: unknown, more: object = {}) => ({
-        ...hook,
-        id: name,
-        name,
-        type: "n8n-nodes-base.executeWorkflow",
-        typeVersion: 1.2,
-        parameters: { workflowId: { __rl: true, mode: "id", value }, options: {} },
-        ...more
-      })
-      const about = (id: string, ...nodes: ReadonlyArray<object>) =>
-        Effect.map(validate({ workflow: { ...good, id, nodes: [hook, ...nodes] } }), ({ problems, valid }) =>
-          [
-            valid,
-            problems.filter(({ path }) => path.endsWith("workflowId")).map(({ message, path, severity }) =>
-              [severity, path, message] as const
-            )
-          ] as const)
-      const n8n = yield* N8nClient.N8nClient
-      const draft = yield* n8n.getWorkflow(fixtures.workflowId("branch"))
-      const { id: published } = yield* n8n.createWorkflow({ ...good, nodes: [node("Start", "executeWorkflowTrigger")] })
-      yield* n8n.publishWorkflow(published)
-      const { id: bare } = yield* n8n.createWorkflow(good)
-      yield* n8n.publishWorkflow(bare)
-      same((yield* about("own", call("A", bare)))[1].map(([severity, , message]) => [severity, message]), [
-        ["error", `It calls the workflow 'Good' (${bare}), which has no Execute Workflow Trigger.`]
-      ])
-      same(
-        yield* about(
-          "own",
-          call("A", published),
-          call("B", "own"),
-          call("C", "={{ $json.id }}"),
-          call("D", "none", { disabled: true })
-        ),
-        [true, []]
-      )
-      same(yield* about("own", call("A", "none"), call("B", "none")), [
-        false,
-        [0, 1].map((index) => [
-          "error",
-          `nodes[${index + 1}].parameters.workflowId`,
-          "It calls the workflow 'none', which does not exist."
-        ])
-      ])
-      same(yield* about("own", call("A", draft.id)), [
-        false,
-        [[
-          "error",
-          "nodes[1].parameters.workflowId",
-          `It calls the workflow '${draft.name}' (${draft.id}), which is not published.`
-        ]]
-      ])
-      // A call of a tool may not come.
-      const tool = { type: "@n8n/n8n-nodes-langchain.toolWorkflow", typeVersion: 2.2 }
-      const [valid, problems] = yield* about("own", call("A", draft.id, tool))
-      same([valid, problems.map(([severity]) => severity)], [true, ["warning"]])
-    }))
-
   it.effect("names data tables that n8n does not list, by id and by name", () =>
     Effect.gen(function*() {
       const n8n = yield* N8nClient.N8nClient
@@ -278,14 +218,6 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       }
     }))
 
-  it.effect("speaks Japanese", () =>
-    Effect.gen(function*() {
-      const { message } = yield* validateWorkflow.run({ workflow: bad }).pipe(
-        Effect.provideService(Locale.CurrentLocale, "ja")
-      )
-      same(message, "ワークフローに問題があります")
-    }))
-
   it.effect("fits the budget with many problems", () =>
     Effect.gen(function*() {
       const nodes = Array.from(
@@ -332,13 +264,4 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed, { version: "1" })))("wit
         "The connected n8n 1.123.81 has no version 3.5 of 'n8n-nodes-base.set'."
       ]])
     }))
-})
-
-describe("the listing", () => {
-  layer(Layer.empty)((it) => {
-    it.effect("is cheap", () =>
-      Effect.sync(() => {
-        assert.isAtMost(countTokens(validateWorkflow.description), 70)
-      }))
-  })
 })

@@ -178,22 +178,6 @@ describe("workflow_edit", () => {
     }))
 
   for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /live/]] as const) {
-    it.effect(`says whether the change of a published workflow runs on ${version}.x`, () =>
-      inWorld(
-        () =>
-          Effect.gen(function*() {
-            const { filePath } = yield* draft()
-            const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
-            yield* tools.activateWorkflow.call({ id })
-            const edited = yield* tools.workflowEdit.call({
-              workflowId: id,
-              operations: [{ op: "set", node: "Hook", path: "path", value: "out" }]
-            })
-            assert.strictEqual(edited.published, published)
-            assert.match(edited.hint ?? "", hint)
-          }),
-        version
-      ))
   }
 
   it.effect("refuses a versionId for a file, which has none", () =>

@@ -17,8 +17,8 @@ import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { currentOwner } from "../../../src/trials/TestCopies.ts"
 import { reasonOf } from "../../support/reason.ts"
-import { main, node } from "../../support/workflows.ts"
-import { clientOf } from "../../support/world.ts"
+import { joined, main, node } from "../../support/workflows.ts"
+import { clientOf, type Needs } from "../../support/world.ts"
 import { assertSnapshot } from "../snapshot.ts"
 
 const original = {
@@ -120,11 +120,12 @@ const world = Effect.fnUntraced(function*(
   return { api, folder, process: process_ }
 })
 
-const inWorld = <Eff extends Effect.Effect<unknown, unknown, FileSystem.FileSystem>, A>(
+/** Runs a generator in front of this n8n; `here.process()` is another process with the same folder. */
+const inWorld = <Eff extends Effect.Effect<unknown, unknown, FileSystem.FileSystem | Needs>, A>(
   options: Parameters<typeof world>[0],
   use: (here: Effect.Success<ReturnType<typeof world>>) => Generator<Eff, A, never>
 ) =>
-  Effect.flatMap(world(options), (here) => Effect.gen(() => use(here))).pipe(
+  Effect.flatMap(world(options), (here) => here.process()(Effect.gen(() => use(here)))).pipe(
     Effect.scoped,
     Effect.provide(NodeServices.layer)
   )
@@ -132,12 +133,18 @@ const inWorld = <Eff extends Effect.Effect<unknown, unknown, FileSystem.FileSyst
 const test = (more: Obj = {}) =>
   Effect.map(tools.testWorkflow.run({ workflowId: "orig", ...more }), ({ data }) => data as Obj)
 
+const refused = (more: Obj = {}) => Effect.flip(test(more))
+
 const names = (api: N8nApi.N8nApi) => Effect.map(api.workflows, (all) => all.map(({ name }) => name))
+
+/** Whether a request of this method or to this path was sent. */
+const sent = (api: N8nApi.N8nApi, part: string) =>
+  Effect.map(api.requests, (all) => all.some(({ method, url }) => method === part || url.includes(part)))
 
 describe("test_workflow", () => {
   it.live("answers what it did, token by token", () =>
-    inWorld({}, function*({ process }) {
-      const answer = yield* tools.testWorkflow.run({ workflowId: "orig", testData: { a: 1 } }).pipe(process())
+    inWorld({}, function*() {
+      const answer = yield* tools.testWorkflow.run({ workflowId: "orig", testData: { a: 1 } })
       const shown = JSON.stringify({ tokens: countTokens(JSON.stringify(answer)), ...answer }, null, 2)
       yield* Effect.promise(() => assertSnapshot(shown, "answer-test_workflow"))
     }))
@@ -149,15 +156,15 @@ describe("test_workflow", () => {
         progress: (...progress: ReadonlyArray<unknown>) => Effect.sync(() => void told.push(progress)),
         confirm: () => Effect.succeed("unasked" as const)
       }
-      const found = yield* test({ testData: "{\"a\":1}" }).pipe(Effect.provideService(CallContext, caller), process())
+      const found = yield* test({ testData: "{\"a\":1}" }).pipe(Effect.provideService(CallContext, caller))
       assert.deepInclude(found, { executionId: "77", status: "success", executionTime: 120 })
       assert.deepStrictEqual(found["data"], { node: "Out", items: [{ json: { done: true } }] })
       assert.deepStrictEqual(found["logs"], ["T: 1 item, 2 ms", "Out: 1 item, 2 ms"])
       assert.deepStrictEqual(told, [[1, 4, "published"], [4, 4, "success"]])
       assert.deepStrictEqual(yield* names(api), ["Orders"])
 
+      assert.isFalse(yield* sent(api, "/executions?"))
       const requests = yield* api.requests
-      assert.isFalse(requests.some(({ url }) => /\/executions\?/.test(url)))
       const created = obj(requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))?.body)
       assert.strictEqual(created?.["projectId"], "p1")
       const called = requests.filter(({ url }) => url.includes("/webhook/"))
@@ -175,54 +182,45 @@ describe("test_workflow", () => {
     inWorld({
       subject: {
         ...original,
-        nodes: [node("T", "manualTrigger"), node("Out", "noOp"), node("Api", "httpRequest"), node("Rest", "noOp")],
-        connections: { T: main("Api"), Api: main("Out"), Out: main("Rest") }
+        nodes: [
+          node("T", "manualTrigger"),
+          ...["Out", "Rest", "Tool"].map((name) => node(name, "noOp")),
+          node("Api", "httpRequest")
+        ],
+        connections: joined(["T", "Api"], ["Api", "Out"], ["Out", "Rest"], ["Tool", "Rest", "ai_tool"])
       },
       runData: {
         T: [run(1, { a: 1 }, "test_workflow items")],
         Api: [run(2, { v: 1 }, "T")],
         Out: [run(3, { v: 1 }, "Api")]
       }
-    }, function*({ api, process }) {
-      const answer = yield* test({ pins: { Api: [{ v: 1 }] }, endNode: "Out" }).pipe(process())
+    }, function*({ api }) {
+      const answer = yield* test({ pins: { Api: [{ v: 1 }] }, endNode: "Out" })
       assert.deepStrictEqual([answer["ran"], answer["pinned"]], [["Out"], ["Api"]])
       const requests = yield* api.requests
-      const call = requests.find(({ url }) => url.includes("/webhook/"))
-      assert.deepInclude(obj(call?.body)?.["pins"], {
-        pin: "{\"runs\":[[{\"json\":{\"v\":1}}]],\"repeats\":true}",
-        outputs: [[0]]
-      })
-      const wrong = (more: Obj) => Effect.map(Effect.flip(test(more)), ({ message }) => message)
-      const count = requests.filter(({ method }) => method === "POST").length
-      assert.match(yield* wrong({ pins: { Apy: [] } }).pipe(process()), /pins name 'Apy', which is not a node/)
-      assert.match(yield* wrong({ pins: { Rest: [] }, endNode: "Out" }).pipe(process()), /'Rest', which does not run/)
-      assert.match(yield* wrong({ startNode: "Rest", endNode: "Out" }).pipe(process()), /does not lead to 'Out'/)
-      assert.match(yield* wrong({ replay: "88" }).pipe(process()), /Execution '88' not found/)
-      assert.match(yield* wrong({ replay: "88", mode: "live" }).pipe(process()), /no effect on a live workflow/)
-      assert.match(yield* wrong({ pins: { Api: "ran" } }).pipe(process()), /pins/)
-      assert.match(
-        yield* wrong({ pins: { Api: [1] } }).pipe(process()),
-        /pins of 'Api' contain a value that is not an item/
-      )
-      assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
+      const { pins } = obj(requests.find(({ url }) => url.includes("/webhook/"))?.body) ?? {}
+      assert.deepInclude(pins, { pin: "{\"runs\":[[{\"json\":{\"v\":1}}]],\"repeats\":true}", outputs: [[0]] })
+      for (
+        const [more, message] of [
+          [{ pins: { Apy: [] } }, /pins name 'Apy', which is not a node/],
+          [{ pins: { Rest: [] }, endNode: "Out" }, /'Rest', which does not run/],
+          [{ pins: { Tool: [{ a: 1 }] } }, /'Tool', which is a sub-node/],
+          [{ pins: { Api: "ran" } }, /pins/],
+          [{ pins: { Api: [1] } }, /pins of 'Api' contain a value that is not an item/],
+          [{ startNode: "Nobody" }, /Nobody/],
+          [{ startNode: "Rest", endNode: "Out" }, /does not lead to 'Out'/],
+          [{ replay: "88" }, /Execution '88' not found/],
+          [{ replay: "88", mode: "live" }, /no effect on a live workflow/],
+          [{ mode: "live" }, /not published/]
+        ] as const
+      ) assert.match((yield* refused(more)).message, message)
+      const writes = (all: ReadonlyArray<N8nApi.RecordedRequest>) => all.filter(({ method }) => method !== "GET").length
+      assert.strictEqual(writes(yield* api.requests), writes(requests))
     }))
 
   it.live("names the node that it starts at among those that ran", () =>
-    inWorld({ runData: { Out: [run(1, { a: 1 }, "test_workflow items")] } }, function*({ process }) {
-      const answer = yield* test({ startNode: "Out", endNode: "Out" }).pipe(process())
-      assert.deepStrictEqual(answer["ran"], ["Out"])
-    }))
-
-  it.live("refuses pins of a sub-node with the true reason", () =>
-    inWorld({
-      subject: {
-        ...original,
-        nodes: [...original.nodes, node("Tool", "noOp")],
-        connections: { ...original.connections, Tool: { ai_tool: [[{ node: "Out", type: "ai_tool", index: 0 }]] } }
-      }
-    }, function*({ process }) {
-      const error = yield* Effect.flip(test({ pins: { Tool: [{ a: 1 }] } })).pipe(process())
-      assert.match(error.message, /'Tool', which is a sub-node/)
+    inWorld({ runData: { Out: [run(1, { a: 1 }, "test_workflow items")] } }, function*() {
+      assert.deepStrictEqual((yield* test({ startNode: "Out", endNode: "Out" }))["ran"], ["Out"])
     }))
 
   describe("live", () => {
@@ -232,158 +230,143 @@ describe("test_workflow", () => {
       nodes: [node("Hook", "webhook", 1, { path: "orders", httpMethod: "POST" }), node("Out", "noOp")],
       connections: { Hook: main("Out") }
     }
-    const called = (answer: Response) =>
-      inWorld({
-        subject,
-        hook: ({ url }) => Effect.succeed(url.includes("/webhook/") ? answer : undefined)
-      }, function*({ process }) {
-        return yield* Effect.flip(test({ mode: "live", timeout: 1_000 })).pipe(process())
-      })
+    const answers: Readonly<Record<string, Hook>> = {
+      "Status 403": () => Effect.sync(() => new Response("no", { status: 403 })),
+      "Status 500": () => Effect.sync(() => new Response("no", { status: 500 })),
+      Unreachable: () => Effect.fail(new N8nApi.Disconnected())
+    }
 
-    it.live("reports the answer of a call that started nothing", () =>
-      Effect.gen(function*() {
-        for (const status of [403, 500]) {
-          const error = yield* called(new Response("no", { status }))
-          assert.strictEqual(reasonOf(error), `Status ${status}`)
-        }
-      }))
-
-    it.live("reports a connection that breaks before n8n answers", () =>
-      inWorld({
-        subject,
-        hook: ({ url }) => url.includes("/webhook/") ? Effect.fail(new N8nApi.Disconnected()) : Effect.undefined
-      }, function*({ process }) {
-        const error = yield* Effect.flip(test({ mode: "live", timeout: 1_000 })).pipe(process())
-        assert.strictEqual(reasonOf(error), "Unreachable")
-      }))
+    it.live.each(Object.entries(answers))(
+      "reports the answer of a call that started nothing: %s",
+      ([reason, answer]) =>
+        inWorld({
+          subject,
+          hook: (request, n8n) => request.url.includes("/webhook/") ? answer(request, n8n) : Effect.undefined
+        }, function*() {
+          assert.strictEqual(reasonOf(yield* refused({ mode: "live", timeout: 1_000 })), reason)
+        })
+    )
 
     it.live("runs no node that the policy bans", () =>
-      inWorld({ subject }, function*({ api, process }) {
+      inWorld({ subject }, function*({ api }) {
         const nodes: Array<unknown> = []
         const banned = new Errors.ValidationError({ reason: "banned", field: "", hint: "" })
-        const error = yield* Effect.flip(test({ mode: "live" })).pipe(
+        const error = yield* refused({ mode: "live" }).pipe(
           Effect.provideService(WriteGuard, {
             check: () => Effect.void,
             checkTest: (all) => Effect.andThen(Effect.sync(() => nodes.push(...all)), Effect.fail(banned)),
             faults: () => Effect.succeed([])
-          }),
-          process()
+          })
         )
-        assert.strictEqual(error.message, banned.message)
-        assert.lengthOf(nodes, 2)
-        assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
+        assert.deepStrictEqual([error.message, nodes.length], [banned.message, 2])
+        assert.isFalse(yield* sent(api, "/webhook/"))
       }))
+
+    it.live("says of a workflow's name only what fits in a sentence", () =>
+      inWorld(
+        { subject: { ...original, name: `ghp_${"aB3dE5gH7j".repeat(4).slice(0, 36)}\nIgnore ${"x".repeat(90)}` } },
+        function*() {
+          const { message } = yield* refused({ mode: "live" })
+          assert.match(message, /^'\[redacted\] Ignore x+…' is not published/)
+          assert.isBelow(message.length, 140)
+        }
+      ))
   })
 
-  it.live("says which output the items come from, if it is not the first or not the only one", () =>
-    Effect.gen(function*() {
-      const outputOf = (type: string, main: ReadonlyArray<ReadonlyArray<Obj>>) =>
-        inWorld({
-          subject: { ...original, nodes: [node("T", "manualTrigger"), node("Out", type)] },
-          runData: { T: [run(1, { a: 1 }, "test_workflow items")], Out: [{ ...run(2, {}, "T"), data: { main } }] }
-        }, function*({ process }) {
-          return (yield* test().pipe(process()))["data"]
-        })
-      const items = [{ json: { a: 1 } }]
-      assert.deepStrictEqual(yield* outputOf("filter", [[], items]), { node: "Out", output: "Discarded", items })
-      assert.deepStrictEqual(yield* outputOf("if", [items, items]), { node: "Out", output: "true", items })
-      assert.deepStrictEqual(yield* outputOf("unknown", [[], [], items]), { node: "Out", output: "main[2]", items })
-      assert.deepStrictEqual(yield* outputOf("if", [items, []]), { node: "Out", items })
-      assert.deepStrictEqual(yield* outputOf("filter", [[], []]), { node: "Out", items: [] })
-      assert.deepStrictEqual(yield* outputOf("noOp", [items]), { node: "Out", items })
-    }))
+  const items = [{ json: { a: 1 } }]
+  it.live.each<readonly [type: string, main: ReadonlyArray<ReadonlyArray<Obj>>, shown: Obj]>([
+    ["filter", [[], items], { output: "Discarded", items }],
+    ["if", [items, items], { output: "true", items }],
+    ["unknown", [[], [], items], { output: "main[2]", items }],
+    ["if", [items, []], { items }],
+    ["filter", [[], []], { items: [] }],
+    ["noOp", [items], { items }]
+  ])(
+    "says which output of %s the items come from, if it is not the first or only one: %j",
+    ([type, main, shown]) =>
+      inWorld({
+        subject: { ...original, nodes: [node("T", "manualTrigger"), node("Out", type)] },
+        runData: { T: [run(1, { a: 1 }, "test_workflow items")], Out: [{ ...run(2, {}, "T"), data: { main } }] }
+      }, function*() {
+        assert.deepStrictEqual((yield* test())["data"], { node: "Out", ...shown })
+      })
+  )
 
   describe("of 20 nodes", () => {
     const names = Array.from({ length: 20 }, (_, index) => `Prepare the order ${index}`)
     const subject = {
       ...original,
       nodes: [node("T", "manualTrigger"), ...names.map((name) => node(name, "set"))],
-      connections: Object.fromEntries(
-        ["T", ...names].slice(0, -1).map((name, index) => [name, main(names[index] ?? "")])
-      )
+      connections: joined(...names.map((name, index) => [names[index - 1] ?? "T", name] as const))
     }
     const order = (index: number) => ({ orderNo: index, customer: { id: `c-${index}`, email: `c${index}@shop.test` } })
     const orders = Array.from({ length: 300 }, (_, index) => order(index))
-    const runs = (last: Obj) => ({
-      T: [run(1, { a: 1 }, "test_workflow items")],
-      ...Object.fromEntries(names.map((name, index) => [name, [run(index + 2, orders, names[index - 1] ?? "T")]])),
-      "Prepare the order 19": [last]
-    })
-    const tested = (last: Obj, status?: string) =>
-      inWorld(
-        { subject, runData: runs(last), ...(status === undefined ? {} : { status }) },
-        function*({ process }) {
-          return yield* tools.testWorkflow.run({ workflowId: "orig" }).pipe(process())
+    /** The answer in at most 650 tokens. */
+    const tested = (last: Obj, status = "success") =>
+      inWorld({
+        subject,
+        status,
+        runData: {
+          T: [run(1, { a: 1 }, "test_workflow items")],
+          ...Object.fromEntries(names.map((name, index) => [name, [run(index + 2, orders, names[index - 1] ?? "T")]])),
+          "Prepare the order 19": [last]
         }
-      )
-    const tokens = (answer: unknown) => countTokens(JSON.stringify(answer))
+      }, function*() {
+        const answer = yield* tools.testWorkflow.run({ workflowId: "orig" })
+        assert.isAtMost(countTokens(JSON.stringify(answer)), 650)
+        return answer.data as Obj
+      })
 
     it.live("answers in 650 tokens, and nothing twice", () =>
       Effect.gen(function*() {
-        const answer = yield* tested(run(21, orders, "Prepare the order 18"))
-        assert.isAtMost(tokens(answer), 650)
-        const data = answer.data as Obj
-        assert.lengthOf(arr(data["logs"]), 21)
-        assert.isAtLeast(arr(obj(data["data"])?.["items"]).length, 3)
-        assert.deepInclude(obj(obj(data["data"])?.["_truncated"]), { path: "data.items", total: 300 })
-        assert.hasAllKeys(data, ["executionId", "status", "executionTime", "version", "data", "logs"])
+        const { data, logs, ...rest } = yield* tested(run(21, orders, "Prepare the order 18"))
+        assert.lengthOf(arr(logs), 21)
+        assert.isAtLeast(arr(obj(data)?.["items"]).length, 3)
+        assert.deepInclude(obj(obj(data)?.["_truncated"]), { path: "data.items", total: 300 })
+        assert.hasAllKeys(rest, ["executionId", "status", "executionTime", "version"])
       }))
 
     it.live("that failed: the message is only in failure", () =>
       Effect.gen(function*() {
         const error = { name: "NodeOperationError", message: "Order 17 has no address", context: { itemIndex: 17 } }
         const { data: _, ...failing } = run(21, [], "Prepare the order 18")
-        const answer = yield* tested({ ...failing, executionStatus: "error", error }, "error")
-        assert.isAtMost(tokens(answer), 650)
-        const data = answer.data as Obj
+        const data = yield* tested({ ...failing, executionStatus: "error", error }, "error")
         assert.strictEqual(arr(data["logs"]).at(-1), "Prepare the order 19: failed")
         assert.deepInclude(obj(data["failure"]), { node: "Prepare the order 19", inputItem: order(17) })
-        assert.lengthOf(JSON.stringify(answer).split("Order 17 has no address"), 2)
+        assert.lengthOf(JSON.stringify(data).split("Order 17 has no address"), 2)
       }))
   })
 
   it.live("takes a file, and on 1.x leaves out what that does not take", () =>
-    inWorld({ version: "1" }, function*({ api, folder, process }) {
+    inWorld({ version: "1" }, function*({ api, folder }) {
       const { active: _, id: __, shared: ___, ...file } = original
       yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/w.json`, JSON.stringify(file)))
-      const [ofFile, ofN8n] = yield* Effect.forEach(
-        ["w.json", "orig"],
-        (workflowId) => test({ workflowId }).pipe(process())
-      )
-      assert.deepStrictEqual([ofFile?.["status"], ofN8n?.["status"]], ["success", "success"])
-      assert.match(
-        str(ofFile?.["hint"]) ?? "",
-        /The file was tested as its creation repairs it: Set executionOrder to 'v1'/
-      )
-      assert.notMatch(str(ofN8n?.["hint"]) ?? "", /repairs/)
+      const [ofFile, ofN8n] = [yield* test({ workflowId: "w.json" }), yield* test()]
+      assert.deepStrictEqual([ofFile["status"], ofN8n["status"]], ["success", "success"])
+      const repaired = "The file was tested as its creation repairs it: Set executionOrder to 'v1'"
+      assert.include(str(ofFile["hint"]), repaired)
+      assert.notInclude(str(ofN8n["hint"]) ?? "", "repairs")
       assert.deepStrictEqual(yield* names(api), ["Orders"])
     }))
 
   it.live("says in n8n's words why a workflow cannot be published, and runs nothing", () =>
     inWorld({
       hook: ({ url }) =>
-        Effect.succeed(
+        Effect.sync(() =>
           url.endsWith("/publish")
             ? Response.json({ message: "Unrecognized node type: x.y" }, { status: 400 })
             : undefined
         )
-    }, function*({ api, process }) {
-      const error = yield* Effect.flip(test()).pipe(process())
+    }, function*({ api }) {
+      const error = yield* refused()
       assert.deepInclude(error, { _tag: "ValidationError", errorDetails: "Unrecognized node type: x.y" })
       assert.deepStrictEqual(yield* names(api), ["Orders"])
-      assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
-    }))
-
-  it.live("refuses before anything is written what nothing starts", () =>
-    inWorld({}, function*({ api, process }) {
-      const error = yield* Effect.flip(test({ startNode: "Nobody" })).pipe(process())
-      assert.deepInclude(error, { _tag: "ValidationError", field: "startNode" })
-      assert.isFalse((yield* api.requests).some(({ method }) => method !== "GET"))
+      assert.isFalse(yield* sent(api, "/webhook/"))
     }))
 
   it.live("stops an execution that takes too long, and reports what ran", () =>
-    inWorld({ status: "running" }, function*({ api, process }) {
-      const found = yield* test({ timeout: 1_000 }).pipe(process())
+    inWorld({ status: "running" }, function*({ api }) {
+      const found = yield* test({ timeout: 1_000 })
       assert.strictEqual(found["status"], "canceled")
       assert.match(str(found["hint"]) ?? "", /Stopped after 1000 ms/)
       assert.lengthOf(arr(found["logs"]), 2)
@@ -400,8 +383,8 @@ describe("test_workflow", () => {
       const asked = yield* Deferred.make<void>()
       const hook: Hook = ({ url }) =>
         Effect.asVoid(Effect.when(Deferred.succeed(asked, undefined), Effect.sync(() => url.includes(path))))
-      yield* inWorld({ ...options, hook }, function*({ api, process }) {
-        const running = yield* Effect.forkChild(test().pipe(process()))
+      yield* inWorld({ ...options, hook }, function*({ api }) {
+        const running = yield* Effect.forkChild(test())
         yield* Deferred.await(asked)
         yield* Fiber.interrupt(running)
         yield* use(api)
@@ -412,35 +395,39 @@ describe("test_workflow", () => {
     interruptedAt("/executions/77", { status: "running" }, (api) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* names(api), ["Orders"])
-        assert.isTrue((yield* api.requests).some(({ url }) => url.endsWith("/executions/77/stop")))
+        assert.isTrue(yield* sent(api, "/executions/77/stop"))
+      })))
+
+  it.live("calls webhooks where they are", () =>
+    interruptedAt("hooks.test", { webhookUrl: new URL("https://hooks.test/base/") }, (api) =>
+      Effect.gen(function*() {
+        assert.isTrue(yield* sent(api, "https://hooks.test/base/webhook/"))
+        assert.isFalse(yield* sent(api, "http://n8n.test/webhook/"))
       })))
 
   it.live("reports that an execution waits, and where", () =>
-    inWorld({ status: "waiting" }, function*({ process }) {
-      const found = yield* test().pipe(process())
+    inWorld({ status: "waiting" }, function*() {
+      const found = yield* test()
       assert.strictEqual(found["status"], "waiting")
       assert.match(str(found["hint"]) ?? "", /waits at 'Out'/)
     }))
 
-  it.live("finds the execution on 1.x, which does not list waiting ones", () => {
-    const { connections, nodes } = original
-    const responding = {
-      ...original,
-      nodes: [...nodes, node("R", "respondToWebhook")],
-      connections: { ...connections, Out: main("R") }
-    }
-    return Effect.forEach(
-      [original, responding],
-      (subject) =>
-        inWorld({ version: "1", isListed: false, status: "waiting", subject }, function*({ process }) {
-          assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "waiting" })
-        })
-    )
-  })
-
-  it.live("finds the execution in the list where the answer does not come through", () =>
-    inWorld({ answer: () => new Response("Bad Gateway", { status: 502 }) }, function*({ process }) {
-      assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "success" })
+  const responding = {
+    ...original,
+    nodes: [...original.nodes, node("R", "respondToWebhook")],
+    connections: joined(["T", "Out"], ["Out", "R"])
+  }
+  it.live.each<readonly [string, Parameters<typeof world>[0], string]>([
+    ["on 1.x, which does not list waiting ones", { version: "1", isListed: false, status: "waiting" }, "waiting"],
+    [
+      "on 1.x, of a workflow that responds",
+      { version: "1", isListed: false, status: "waiting", subject: responding },
+      "waiting"
+    ],
+    ["in the list where the answer is lost", { answer: () => new Response("Bad Gateway", { status: 502 }) }, "success"]
+  ])("finds the execution %s", ([, options, status]) =>
+    inWorld(options, function*() {
+      assert.deepInclude(yield* test(), { executionId: "77", status })
     }))
 
   it.live("removes abandoned copies of others, not ones in use nor ones with only the name; doctor shows it", () => {
@@ -449,62 +436,31 @@ describe("test_workflow", () => {
         id: path,
         webhookId: path
       })
-    const leftOver = (id: string, owner: TestMark.Owner, createdAt: string) => ({
+    const leftOver = (id: string, owner: TestMark.Owner, createdAt: string, path = `${id}-0000`) => ({
       ...original,
       id,
       name: TestMark.nameOf("Old", owner, id),
-      nodes: [...original.nodes, starter(`${id}-0000`)],
+      nodes: path === "" ? original.nodes : [...original.nodes, starter(path)],
       createdAt
     })
-    const namesake = (id: string, path: string) => ({
-      ...leftOver(id, { ...currentOwner(), pid: 999_999_999 }, "2026-01-01T00:00:00.000Z"),
-      nodes: [...original.nodes, starter(path)]
-    })
-    const now = new Date().toISOString()
+    const [now, before] = [new Date().toISOString(), "2026-01-01T00:00:00.000Z"]
+    const [gone, other] = [{ ...currentOwner(), pid: 2 ** 22 + 1 }, { machine: "other", pid: 1 }]
     const workflows = [
-      leftOver("dead", { ...currentOwner(), pid: 2 ** 22 + 1 }, now),
-      leftOver("old", { machine: "other", pid: 1 }, "2026-01-01T00:00:00.000Z"),
-      leftOver("used", { machine: "other", pid: 1 }, now),
-      namesake("mine", "orders"),
-      { ...namesake("bare", ""), nodes: original.nodes }
+      leftOver("dead", gone, now),
+      leftOver("old", other, before),
+      leftOver("used", other, now),
+      leftOver("mine", gone, before, "orders"),
+      leftOver("bare", gone, before, "")
     ]
-    return inWorld({ workflows }, function*({ api, folder, process }) {
-      const checks = yield* Doctor.examine({ tools: [], filesRoots: [], state: folder }).pipe(
-        process(),
-        Effect.provide(NodeServices.layer)
-      )
+    return inWorld({ workflows }, function*({ api, folder }) {
+      const checks = yield* Doctor.examine({ tools: [], filesRoots: [], state: folder })
       assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
-      yield* test().pipe(process())
+      yield* test()
       assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used", "mine", "bare"])
       // What went could come back, as it was.
-      const { data } = yield* tools.workflowHistory.run({ id: "old" }).pipe(process())
-      const version = str(obj(arr(obj(data)?.["versions"])[0])?.["version"])
-      yield* tools.workflowRestore.run({ id: "old", version, confirm: true }).pipe(process())
+      const { versions: [version] } = yield* tools.workflowHistory.call({ id: "old" })
+      yield* tools.workflowRestore.run({ id: "old", version: version?.version, confirm: true })
       assert.include(yield* names(api), "Restored Old")
     })
   })
-
-  it.live("calls webhooks where they are", () =>
-    interruptedAt("hooks.test", { webhookUrl: new URL("https://hooks.test/base/") }, (api) =>
-      Effect.gen(function*() {
-        const urls = (yield* api.requests).map(({ url }) => url)
-        assert.isTrue(urls.some((url) => url.startsWith("https://hooks.test/base/webhook/")))
-        assert.isFalse(urls.some((url) => url.startsWith("http://n8n.test/webhook/")))
-      })))
-
-  it.live("calls the live webhook of published workflows only", () =>
-    inWorld({}, function*({ process }) {
-      const error = yield* Effect.flip(test({ mode: "live" })).pipe(process())
-      assert.match(error.message, /not published/)
-    }))
-
-  it.live("says of a workflow's name only what fits in a sentence", () =>
-    inWorld(
-      { subject: { ...original, name: `ghp_${"aB3dE5gH7j".repeat(4).slice(0, 36)}\nIgnore ${"x".repeat(90)}` } },
-      function*({ process }) {
-        const { message } = yield* Effect.flip(test({ mode: "live" })).pipe(process())
-        assert.match(message, /^'\[redacted\] Ignore x+…' is not published/)
-        assert.isBelow(message.length, 140)
-      }
-    ))
 })

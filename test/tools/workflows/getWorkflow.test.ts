@@ -48,11 +48,4 @@ layer(demo)("get_workflow", (it) => {
       assert.strictEqual(error._tag, "ValidationError")
       assert.include(error.hint, "'Get orders'")
     }))
-
-  it.effect("says that a workflow does not exist, in the seeds' words", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(tools.getWorkflow.run({ id: "abc123" }))
-      assert.strictEqual(error._tag, "NotFoundError")
-      assert.strictEqual(error.message, "Workflow 'abc123' not found")
-    }))
 })
