@@ -107,24 +107,6 @@ describe("a call", () => {
       })
   )
 
-  it.effect("fails as its handler does", () =>
-    Effect.gen(function*() {
-      const gone = new Errors.NotFoundError({ resourceType: "Row", resourceId: "a", hint: "None." })
-      const tool = Tool.make({
-        name: "fails",
-        title: "fails",
-        description: "Fails.",
-        annotations: Tool.readOnly,
-        scopes: [],
-        input: Schema.Struct({}),
-        output: Schema.Struct({}),
-        handler: () => Effect.fail(gone),
-        summarize: () => ({}),
-        message: () => ({ en: "", ja: "" })
-      })
-      assert.strictEqual(yield* Effect.flip(tool.run({})), gone)
-    }))
-
   it.effect("dies if the answer does not match its schema", () =>
     Effect.gen(function*() {
       const { tool } = listing({ rows: [{ text: 7 as unknown as string }] })

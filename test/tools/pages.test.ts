@@ -166,33 +166,30 @@ const wordyWorld: N8nApi.Seed = {
 }
 
 interface Walk {
-  readonly seed?: N8nApi.Seed
   readonly tool: Tool.Any<Needs>
   readonly args?: Obj
   /** Path of the list in the answer; its marks name the next call if no cursor does. */
   readonly list: string
-  readonly limit?: string
-  readonly elements: (data: Obj) => ReadonlyArray<unknown>
   /** The elements of all pages; sorted if the pages need not be in order. */
   readonly all: ReadonlyArray<unknown>
-  readonly isSorted?: boolean
+  /** Key of an element by which it is known, or all elements of an answer. */
+  readonly of?: string | ((data: Obj) => ReadonlyArray<unknown>)
+  /** Parameter for the number of elements, "" where there is none; and the numbers that it takes. */
+  readonly limit?: string
   readonly minimum?: number
   readonly maximum?: number
+  readonly isSorted?: boolean
+  readonly seed?: N8nApi.Seed
 }
 
-const ids = (list: string, key = "id") => (data: Obj) => arr(data[list])?.map((row) => obj(row)?.[key]) ?? []
-
-const matches = (data: Obj) =>
-  (arr(data["matches"]) ?? []).map((match) => obj(obj(obj(match)?.["item"])?.["json"])?.["n"])
-
-const newestFirst = executions.map(({ id }) => id).toReversed()
+const matches = (data: Obj) => arr(data["matches"]).map((match) => obj(obj(obj(match)?.["item"])?.["json"])?.["n"])
 
 const matching = (index: number) => [...numbers(matchesOf(index)).map((n) => `${index}-${n}`), `${index}-rest`]
 
 const ofAudit = (data: Obj) =>
-  (arr(data["findings"]) ?? []).flatMap((finding) =>
-    (arr(obj(finding)?.["places"]) ?? []).flatMap((place) =>
-      (arr(obj(place)?.["at"]) ?? []).map(() => `${str(obj(finding)?.["check"])} ${str(obj(place)?.["id"])}`)
+  arr(data["findings"]).flatMap((finding) =>
+    arr(obj(finding)?.["places"]).flatMap((place) =>
+      arr(obj(place)?.["at"]).map(() => `${str(obj(finding)?.["check"])} ${str(obj(place)?.["id"])}`)
     )
   )
 
@@ -204,156 +201,101 @@ const nodeNames = (data: Obj) => {
     : [...(str(data["mermaid"]) ?? "").matchAll(/^ {2}n\d+\["(.*)"\]$/gm)].map(([, name]) => name)
 }
 
-const ofLarge = (tool: Tool.Any<Needs>, list: string, args: Obj): Walk => ({
+const nodesOf = (tool: Tool.Any<Needs>, list: string, args: Obj): Walk => ({
   tool,
   args,
   list,
   limit: "",
-  elements: nodeNames,
+  of: nodeNames,
   all: largeNames,
   seed: { workflows: [linked], executions: [] }
 })
 
+const listed = (tool: Tool.Any<Needs>, list: string, all: ReadonlyArray<unknown>, more: Partial<Walk> = {}): Walk => ({
+  tool,
+  list,
+  all,
+  ...more
+})
+
+const ids = (all: ReadonlyArray<{ readonly id?: string }> = []) => all.map(({ id }) => id)
+
+const slackOnes = world.credentials?.filter(({ type }) => type === "slackApi")
+const lorem = stock.rows?.filter(({ t }) => String(t).includes("lorem")).map(({ n }) => n).toReversed() ?? []
+const tables = [...numbers(size).map((index) => `t${index}`).toReversed(), "stock"]
+const longItems = numbers(300).map((n) => `x-${n}`)
+const edges = { limit: "", of: "from", isSorted: true }
+
 const walks: Readonly<Record<string, Walk>> = {
-  "get_workflow raw": ofLarge(tools.getWorkflow, "nodes", { id: "large", raw: true }),
-  "get_workflow nodes": ofLarge(tools.getWorkflow, "nodes", { id: "large", nodes: ["*"] }),
-  get_workflow_connections: ofLarge(tools.getWorkflowConnections, "graph", { id: "large" }),
-  "get_workflow_connections drawn": ofLarge(tools.getWorkflowConnections, "mermaid", {
+  "get_workflow raw": nodesOf(tools.getWorkflow, "nodes", { id: "large", raw: true }),
+  "get_workflow nodes": nodesOf(tools.getWorkflow, "nodes", { id: "large", nodes: ["*"] }),
+  get_workflow_connections: nodesOf(tools.getWorkflowConnections, "graph", { id: "large" }),
+  "get_workflow_connections drawn": nodesOf(tools.getWorkflowConnections, "mermaid", {
     id: "large",
     format: "mermaid"
   }),
-  workflow_load: ofLarge(tools.workflowLoad, "workflowData.nodes", { workflowIdOrPath: "large" }),
-  validate_workflow: {
-    tool: tools.validateWorkflow,
+  workflow_load: nodesOf(tools.workflowLoad, "workflowData.nodes", { workflowIdOrPath: "large" }),
+  validate_workflow: listed(tools.validateWorkflow, "problems", largeNames.slice(0, 30), {
     args: { workflowId: "large" },
-    list: "problems",
     limit: "",
-    elements: (data) => arr(data["problems"]).flatMap((each) => obj(each)?.["node"] ?? []),
-    all: largeNames.slice(0, 30),
+    of: (data) => arr(data["problems"]).flatMap((each) => obj(each)?.["node"] ?? []),
     seed: { workflows: [{ ...large, nodes: broken }], executions: [] }
-  },
-  list_workflows: {
-    tool: tools.listWorkflows,
-    list: "workflows",
-    elements: ids("workflows"),
-    all: workflows.map(({ id }) => id)
-  },
-  "list_workflows uses": {
-    tool: tools.listWorkflows,
-    args: { uses: "example.com", show: ["triggers", "nodeCount"] },
-    list: "workflows",
-    elements: ids("workflows"),
-    all: workflows.map(({ id }) => id)
-  },
-  list_executions: {
-    tool: tools.listExecutions,
-    args: { workflowId: "w000" },
-    list: "executions",
-    elements: ids("executions"),
-    all: newestFirst
-  },
-  list_credentials: {
-    tool: tools.listCredentials,
-    list: "credentials",
-    elements: ids("credentials"),
-    all: world.credentials?.map(({ id }) => id) ?? []
-  },
-  "list_credentials of a type": {
-    tool: tools.listCredentials,
-    args: { type: "slackApi" },
-    list: "credentials",
-    elements: ids("credentials"),
-    all: world.credentials?.filter(({ type }) => type === "slackApi").map(({ id }) => id) ?? []
-  },
-  table_read: {
-    tool: tools.tableRead,
-    args: { table: "stock" },
-    list: "rows",
-    elements: ids("rows", "n"),
-    all: numbers(size)
-  },
-  "table_read with a condition on texts": {
-    tool: tools.tableRead,
+  }),
+  list_workflows: listed(tools.listWorkflows, "workflows", ids(workflows)),
+  "list_workflows uses": listed(tools.listWorkflows, "workflows", ids(workflows), {
+    args: { uses: "example.com", show: ["triggers", "nodeCount"] }
+  }),
+  list_executions: listed(tools.listExecutions, "executions", ids(executions).toReversed(), {
+    args: { workflowId: "w000" }
+  }),
+  list_credentials: listed(tools.listCredentials, "credentials", ids(world.credentials)),
+  "list_credentials of a type": listed(tools.listCredentials, "credentials", ids(slackOnes), {
+    args: { type: "slackApi" }
+  }),
+  table_read: listed(tools.tableRead, "rows", numbers(size), { args: { table: "stock" }, of: "n" }),
+  "table_read with a condition on texts": listed(tools.tableRead, "rows", lorem, {
     args: { table: "stock", where: "t.includes('lorem')", sort: "-n" },
-    list: "rows",
-    elements: ids("rows", "n"),
-    all: stock.rows?.filter(({ t }) => String(t).includes("lorem")).map(({ n }) => n).toReversed() ?? []
-  },
-  "table_read without a table": {
-    tool: tools.tableRead,
-    list: "tables",
-    elements: ids("tables", "name"),
-    all: [...numbers(size).map((index) => `t${index}`).toReversed(), "stock"]
-  },
-  "search_execution of one run": {
-    tool: tools.searchExecution,
+    of: "n"
+  }),
+  "table_read without a table": listed(tools.tableRead, "tables", tables, { of: "name" }),
+  "search_execution of one run": listed(tools.searchExecution, "matches", longItems, {
     args: { id: longRun, where: "n !== ''" },
-    list: "matches",
-    elements: matches,
-    all: numbers(300).map((n) => `x-${n}`),
+    of: matches,
     maximum: 50
-  },
-  "search_execution of many runs": {
-    tool: tools.searchExecution,
-    args: { where: "n !== ''", workflowId: "w000", last: 12 },
-    list: "matches",
-    elements: matches,
-    all: numbers(size).slice(-12).flatMap(matching),
-    isSorted: true,
-    maximum: 50
-  },
-  "search_execution of the usual number of runs": {
-    tool: tools.searchExecution,
-    args: { text: "rest", workflowId: "w000", status: "error" },
-    list: "matches",
-    elements: matches,
-    all: numbers(size).filter((index) => index % 4 === 0).map((index) => `${index}-rest`),
-    isSorted: true,
-    minimum: 15,
-    maximum: 50
-  },
-  get_execution_by_node: {
-    tool: tools.getExecutionByNode,
+  }),
+  "search_execution of many runs": listed(
+    tools.searchExecution,
+    "matches",
+    numbers(size).slice(-12).flatMap(matching),
+    { args: { where: "n !== ''", workflowId: "w000", last: 12 }, of: matches, isSorted: true, maximum: 50 }
+  ),
+  "search_execution of the usual number of runs": listed(
+    tools.searchExecution,
+    "matches",
+    numbers(size).filter((index) => index % 4 === 0).map((index) => `${index}-rest`),
+    {
+      args: { text: "rest", workflowId: "w000", status: "error" },
+      of: matches,
+      isSorted: true,
+      minimum: 15,
+      maximum: 50
+    }
+  ),
+  get_execution_by_node: listed(tools.getExecutionByNode, "output.items", longItems, {
     args: { id: longRun, nodeName: "Take" },
-    list: "output.items",
     limit: "itemLimit",
-    elements: (data) => (arr(obj(data["output"])?.["items"]) ?? []).map((item) => obj(obj(item)?.["json"])?.["n"]),
-    all: numbers(300).map((n) => `x-${n}`),
+    of: (data) => arr(obj(data["output"])?.["items"]).map((item) => obj(obj(item)?.["json"])?.["n"]),
     maximum: 50
-  },
-  project_list: {
-    tool: tools.projectList,
-    list: "rows",
-    elements: ids("rows"),
-    all: world.projects?.map(({ id }) => id) ?? []
-  },
-  audit: {
-    tool: tools.audit,
+  }),
+  project_list: listed(tools.projectList, "rows", ids(world.projects)),
+  audit: listed(tools.audit, "findings", [], {
     args: { only: ["no-error-workflow", "outdated-node", "unused-credential", "open-webhook"] },
-    list: "findings",
-    elements: ofAudit,
-    all: [],
+    of: ofAudit,
     isSorted: true,
     minimum: 50
-  },
-  workflow_map: {
-    tool: tools.workflowMap,
-    args: { kind: "calls" },
-    list: "edges",
-    limit: "",
-    elements: ids("edges", "from"),
-    all: workflows.map(({ id }) => id),
-    isSorted: true
-  },
-  "workflow_map of one": {
-    tool: tools.workflowMap,
-    args: { id: "w000" },
-    list: "edges",
-    limit: "",
-    elements: ids("edges", "from"),
-    all: workflows.map(({ id }) => id),
-    isSorted: true
-  }
+  }),
+  workflow_map: listed(tools.workflowMap, "edges", ids(workflows), { args: { kind: "calls" }, ...edges }),
+  "workflow_map of one": listed(tools.workflowMap, "edges", ids(workflows), { args: { id: "w000" }, ...edges })
 }
 
 interface Call {
@@ -376,7 +318,8 @@ const nextOf = (data: Obj, { args, tool }: Call, list: string): Call | undefined
 
 const all: ReadonlyArray<Tool.Any<Needs>> = tools.all
 
-const follow = Effect.fnUntraced(function*({ args = {}, elements, limit = "limit", list, tool }: Walk, count: number) {
+const follow = Effect.fnUntraced(function*({ args = {}, limit = "limit", list, of = "id", tool }: Walk, count: number) {
+  const elements = (data: Obj) => typeof of === "string" ? arr(data[list]).map((row) => obj(row)?.[of]) : of(data)
   const all: Array<unknown> = []
   let pages = 0
   let call: Call | undefined = { tool, args: limit === "" ? args : { ...args, [limit]: count } }

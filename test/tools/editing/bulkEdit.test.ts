@@ -555,7 +555,7 @@ describe("a batch that ends early", () => {
           assert.deepStrictEqual(yield* urls(api), after)
         }
         const { restored } = yield* restore(plan)
-      if (continues) assert.strictEqual(restored, 4)
+        if (continues) assert.strictEqual(restored, 4)
         assert.deepStrictEqual(yield* urls(api), before)
       }, { ...world, ...options })
     }

@@ -242,17 +242,6 @@ layer(Layer.merge(offline, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"
 })
 
 layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed, { version: "1" })))("with an older n8n", (it) => {
-  it.effect("reads called workflows, which may wait after an upgrade", () =>
-    Effect.gen(function*() {
-      const n8n = yield* N8nClient.N8nClient
-      const called = (type: string) =>
-        n8n.createWorkflow({ ...good, nodes: [node("In", "executeWorkflowTrigger", 1.1), node("Then", type)] })
-      const [waits, runs] = [yield* called("wait"), yield* called("noOp")]
-      const nodes = [waits.id, runs.id, "none"].map((id) => node(id, "executeWorkflow", 1.2, { workflowId: id }))
-      const { breaks = [] } = yield* validate({ workflow: { ...good, nodes }, to: "2" })
-      same(breaks.map((each) => [each.since, "node" in each && each.node]), [["2.0", waits.id]])
-    }))
-
   it.effect("names the versions that it lacks", () =>
     Effect.gen(function*() {
       const set = { ...hook, id: "2", name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.5, parameters: {} }

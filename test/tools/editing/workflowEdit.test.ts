@@ -154,29 +154,6 @@ describe("workflow_edit", () => {
       assert.include(message, "operations[2]: Invalid operation 'tidi'. Did you mean 'tidy'?")
     }))
 
-  it.effect("sets and replaces single values, and reports a mistake that this causes", () =>
-    inWorld(function*() {
-      const { workflowId } = yield* draft()
-      const edit = (operations: ReadonlyArray<WorkflowEdit.Operation>) =>
-        tools.workflowEdit.call({ workflowId, operations })
-      yield* edit([
-        {
-          op: "add",
-          type: "n8n-nodes-base.code",
-          name: "Code",
-          after: "Hook",
-          parameters: { jsCode: "return [{ json: { a: 1 } }]" }
-        }
-      ])
-      const { changes, problems } = yield* edit([
-        { op: "replace", node: "Code", path: "jsCode", find: "{ a: 1 }", with: "{ a: 1" },
-        { op: "set", node: "Hook", path: "path", value: "out" },
-        { op: "tidy" }
-      ])
-      assert.include(changes, "Hook: path: \"in\" → \"out\"")
-      assert.deepStrictEqual(problems.map(({ node, severity }) => [node, severity]), [["Code", "error"]])
-    }))
-
   for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /live/]] as const) {
   }
 

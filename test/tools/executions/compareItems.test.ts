@@ -189,9 +189,7 @@ const chain = document({
   ],
   Sum: [run(4, { main: [[{ json: { total: 30 } }]] }, { source: [from("Price")] })],
   First: [run(5, { main: [[{ json: orders[0] }]] }, { source: [from("Load")] })],
-  Each: [
-    run(6, { main: [some.map((json) => ({ json, pairedItem: { item: 0 } }))] }, { source: [from("All")] })
-  ]
+  Each: [run(6, { main: [some.map((json) => ({ json, pairedItem: { item: 0 } }))] }, { source: [from("All")] })]
 }, { nodes: chainNodes })
 
 /** Compares nodes of the chain. */

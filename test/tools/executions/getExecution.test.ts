@@ -18,17 +18,6 @@ import * as fixtures from "../../support/fixtures.ts"
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
 
 describe("get_execution", () => {
-  it.effect("has statistics that add up, for every recorded execution", () =>
-    Effect.gen(function*() {
-      for (const name of fixtures.names) {
-        const { data } = yield* tools.getExecution.run({ id: fixtures.executionId(name) })
-        const summary = yield* Schema.decodeUnknownEffect(Statistics)(data)
-        const { executedNodes, failedNodes, successfulNodes } = summary.statistics
-        assert.isAtLeast(executedNodes, failedNodes + successfulNodes, name)
-        assert.strictEqual(failedNodes > 0, name === "fail" || name === "httpFail", name)
-      }
-    }).pipe(Effect.provide(recorded)))
-
   it.effect("recommends for a success with many items the calls that are cheap there", () =>
     Effect.gen(function*() {
       const { items, node, run } = runData

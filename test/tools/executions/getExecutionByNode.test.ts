@@ -25,31 +25,6 @@ layer(recorded)("get_execution_by_node", (it) => {
       assert.include(output.hint, "0 to 1")
       for (const error of [node, run, output]) assert.strictEqual(error._tag, "ValidationError")
     }))
-
-  it.effect("walks a loop run by run", () =>
-    Effect.gen(function*() {
-      const id = fixtures.executionId("loop")
-      const runs = yield* Effect.forEach([0, 1, 2, 3], (runIndex) =>
-        tools.getExecutionByNode.call({ id, nodeName: "Loop Over Items", runIndex, itemOffset: 0, itemLimit: 50 }))
-      assert.deepStrictEqual(
-        runs.map((run) =>
-          run.outputs.map((output) => [output.name, output.items])
-        ),
-        [
-          [["done", 0], ["loop", 4]],
-          [["done", 0], ["loop", 4]],
-          [["done", 0], ["loop", 4]],
-          [["done", 12], ["loop", 0]]
-        ]
-      )
-      assert.deepStrictEqual(runs.map((run) => run.input.sources[0]?.node), [
-        "Twelve Items",
-        "Inside",
-        "Inside",
-        "Inside"
-      ])
-      assert.deepStrictEqual(runs[0]?.output.items.map(({ json }) => json), [{ i: 0 }, { i: 1 }, { i: 2 }, { i: 3 }])
-    }))
 })
 
 const orders = Array.from({ length: 3_000 }, (_, index) => ({
@@ -205,16 +180,6 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
         assert.strictEqual(output.matched, 0, where)
         assert.include(output.note, "No item here has ")
       }
-    }))
-
-  it.effect("says what an expression does not fit, and which paths no item has", () =>
-    Effect.gen(function*() {
-      const { output } = yield* look({ where: "orderNo.toFixed(1) === ''" })
-      assert.deepInclude<unknown>(output, { matched: 0, total: 3_000, failedItems: 3_000 })
-      assert.include(output.note, "where does not fit any of 3000 items")
-      const picked = yield* look({ fields: ["orderNumber", "amount"], itemLimit: 1 })
-      assert.deepStrictEqual<unknown>(picked.output.items, [{ json: { amount: 0 } }])
-      assert.include(picked.output.note, "No item here has orderNumber; nearest: orderNo")
     }))
 
   it.effect("cannot be used to probe a secret", () =>
