@@ -25,14 +25,3 @@ it.effect("shows no secret that the service repeats", () =>
     assert.notInclude(answer, "hunter2")
     assert.include(answer, "[redacted]")
   }).pipe(Effect.provide(answering("401: Authorization: Bearer hunter2-9f8e7d6c5b4a was refused"))))
-
-it.effect("reports a missing credential", () =>
-  Effect.gen(function*() {
-    assert.strictEqual((yield* Effect.flip(tools.credentialTest.run({ id: "nope" })))._tag, "NotFoundError")
-  }).pipe(Effect.provide(FakeN8n.layer(seed))))
-
-it.effect("says in a sentence that an n8n is too old", () =>
-  Effect.gen(function*() {
-    const error = yield* Effect.flip(tools.credentialTest.run({ id: "c1" }))
-    assert.deepInclude(error, { message: "This n8n's API cannot test credentials" })
-  }).pipe(Effect.provide(FakeN8n.layer(seed, { version: "1" }))))

@@ -175,11 +175,6 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       same(answer.message, "Valid, 0 warnings")
     }))
 
-  it.effect("reports a missing workflow", () =>
-    Effect.gen(function*() {
-      same((yield* refused({ workflowId: "nobody" })).name, "NotFoundError")
-    }))
-
   it.effect("judges files, of which some paths have neither slash nor end", () =>
     Effect.gen(function*() {
       same((yield* validate({ workflowId: "good.json" })).valid, true)

@@ -94,7 +94,7 @@ describe("compare_items", () => {
       assert.strictEqual((yield* compare({ fields: ["lines[0].sku", "orderNo"] })).same, 399)
     }))
 
-  it.effect("names the key of pairs that look crossed, and what is not compared", () =>
+  it.effect("names a key of numbers, of whose items one was lost", () =>
     Effect.gen(function*() {
       const invoices = Array.from({ length: 9 }, (_, index) => ({ invoice: 7_000 + index, total: index * 1.5 }))
       const lost = document({
@@ -102,6 +102,10 @@ describe("compare_items", () => {
         Due: [run(1, { main: [items(...invoices.filter(({ invoice }) => invoice !== 7_003))] })]
       }, { nodes: [node("All"), node("Due")] })
       assert.include((yield* ask({ from: "All", to: "Due" }, lost)).note, "Pair with key: 'invoice'.")
+    }))
+
+  it.effect("names pairs that look crossed, and what is not compared", () =>
+    Effect.gen(function*() {
       const notes = [
         [
           { to: "Loose" },
@@ -122,7 +126,6 @@ describe("compare_items", () => {
       for (
         const [args, field, says] of [
           [{ to: "shap" }, "to", "'Shape'"],
-          [{ to: undefined, from: "Shape" }, "to", "to is required: no node with an output ran after 'Shape'"],
           [{ from: "Idle" }, "from", "'Idle' has no output"],
           [{ to: "Nothing" }, "to", ""],
           [{ key: "orderId" }, "key", "orderNo"],
@@ -133,6 +136,8 @@ describe("compare_items", () => {
         assert.deepInclude<unknown>(error, { _tag: "ValidationError", field }, JSON.stringify(args))
         assert.include(`${error.message} ${Hints.text(error.hint)}`, says)
       }
+      const missing = yield* Effect.flip(ask({ from: "Shape" }))
+      assert.include(missing.message, "to is required: no node with an output ran after 'Shape'")
       const { note, same } = yield* compare({ fields: ["orderNo", "amuont"] })
       assert.strictEqual(same, 399)
       assert.include(note, "No item here has amuont; nearest: amount")

@@ -7,21 +7,6 @@ import { inWorld } from "../../support/world.ts"
 import { draft } from "../workflows.ts"
 
 describe("replace_workflow_from_file", () => {
-  for (const version of ["2", "1"] as const) {
-    it.live(`replaces nodes on n8n ${version}; id, state and tags stay`, () =>
-      inWorld(function*({ api }) {
-        const { filePath, workflowId } = yield* draft()
-        const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
-        yield* tools.updateWorkflow.call({ id, tags: ["shop"], active: true })
-        yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name: "More" })
-        const replaced = yield* tools.replaceWorkflowFromFile.call({ id, filePath, confirm: true })
-        assert.deepInclude(replaced, { id, active: true })
-        const read = yield* tools.getWorkflow.call({ id })
-        assert.deepInclude(read, { active: true, nodeCount: 3, tags: ["shop"] })
-        assert.lengthOf(yield* api.workflows, 1)
-      }, version))
-  }
-
   it.live.each([
     { field: "nodes[2].name", spoil: { nodes: ["Hook", "End", "End"] } },
     { field: "connections.Hook.main[0][0].node", spoil: { to: "Fin" } },

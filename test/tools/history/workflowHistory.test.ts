@@ -105,9 +105,4 @@ describe("workflow_history", () => {
       const { versions: gone } = yield* tools.workflowHistory.call({ id, limit: 20 })
       assert.isUndefined(gone[0]?.changed)
     }, "1"))
-
-  it.effect("reports a workflow that never existed", () =>
-    inWorld(function*() {
-      assert.strictEqual((yield* Effect.flip(tools.workflowHistory.run({ id: "nobody" })))._tag, "NotFoundError")
-    }))
 })

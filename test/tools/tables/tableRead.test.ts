@@ -94,11 +94,4 @@ describe("table_read", () => {
         assert.strictEqual(text.includes("… [+"), where === "qty === 101")
       }
     }))
-
-  it.effect("says in a sentence that n8n 1 has no tables", () =>
-    inWorld(function*() {
-      for (const args of [{}, { table: "stock" }]) {
-        assert.include((yield* Effect.flip(read(args))).message, "This n8n has no data tables")
-      }
-    }, "1"))
 })

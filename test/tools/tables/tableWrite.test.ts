@@ -171,10 +171,4 @@ describe("table_write", () => {
       assert.strictEqual(count, 5_030)
       assert.include(hint, "the first 5000 of 5030 rows")
     }))
-
-  it.effect("says in a sentence that n8n 1 has no tables", () =>
-    inWorld(function*() {
-      const error = yield* Effect.flip(write({ table: "stock", op: "clear" }))
-      assert.include(error.message, "This n8n has no data tables")
-    }, "1"))
 })

@@ -10,9 +10,6 @@ import * as tools from "../../../src/tools/index.ts"
 import { hurried } from "../../support/clock.ts"
 import { main, node } from "../../support/workflows.ts"
 import { inMemory, inWorld } from "../../support/world.ts"
-import { changesPublication } from "./publishing.ts"
-
-changesPublication(tools.activateWorkflow, true)
 
 const clock = node("Clock", "scheduleTrigger", 1.2, { rule: { interval: [{ triggerAtHour: 9 }] } })
 const say = (word: string) => node("Say", "set", 3.4, { mode: "raw", jsonOutput: `{"word":"${word}"}` })

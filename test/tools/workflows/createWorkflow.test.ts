@@ -6,36 +6,6 @@ import { inWorld } from "../../support/world.ts"
 
 const hook = node("Hook", "webhook", 2, { path: "in" }, { id: "hook" })
 
-for (const version of ["2", "1"] as const) {
-  describe(`create_workflow on n8n ${version}`, () => {
-    it.effect("creates unpublished, with its tags", () =>
-      inWorld(function*() {
-        const { active, id, url } = yield* tools.createWorkflow.call({
-          name: "Orders",
-          nodes: [hook],
-          connections: {},
-          tags: ["shop"]
-        })
-        assert.isFalse(active)
-        assert.strictEqual(url, `http://n8n.test/workflow/${id}`)
-        const read = yield* tools.getWorkflow.call({ id })
-        assert.deepInclude(read, { name: "Orders", active: false, nodeCount: 1, tags: ["shop"] })
-      }, version))
-
-    it.effect("publishes immediately when asked to", () =>
-      inWorld(function*() {
-        const { active, id } = yield* tools.createWorkflow.call({
-          name: "Orders",
-          nodes: [hook],
-          connections: {},
-          active: true
-        })
-        assert.isTrue(active)
-        assert.isTrue((yield* tools.getWorkflow.call({ id })).active)
-      }, version))
-  })
-}
-
 describe("create_workflow", () => {
   it.effect("refuses links to nodes that are not there, and creates nothing", () =>
     inWorld(function*({ api }) {

@@ -2,9 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as tools from "../../../src/tools/index.ts"
 import { node, workflow } from "../../support/workflows.ts"
 import { inWorld } from "../../support/world.ts"
-import { changesPublication } from "./publishing.ts"
-
-changesPublication(tools.deactivateWorkflow, false)
 
 const hook = (path: string) => node("Hook", "webhook", 2, { path })
 const call = (more = {}) => node("Call", "executeWorkflow", 1.2, { workflowId: { mode: "id", value: "sub" } }, more)

@@ -59,10 +59,4 @@ describe("delete_workflow", () => {
       assert.match(questions.join(), /'Orders'.* Published workflows still need it: 'Caller'/)
       assert.lengthOf(yield* api.workflows, 2)
     }))
-
-  it.effect("reports a missing workflow", () =>
-    inWorld(function*() {
-      const error = yield* Effect.flip(tools.deleteWorkflow.run({ id: "nobody", confirm: true }))
-      assert.strictEqual(error._tag, "NotFoundError")
-    }))
 })
