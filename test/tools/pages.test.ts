@@ -194,7 +194,11 @@ const walks: Readonly<Record<string, Walk>> = {
   "get_workflow_connections drawn": listed(tools.getWorkflowConnections, "mermaid", largeNames, {
     args: { id: "large", format: "mermaid" },
     limit: "",
-    of: (data) => [...String(data["mermaid"]).matchAll(/^ {2}n\d+\["(.*)"\]$/gm)].map(([, name]) => name),
+    // The others are a list.
+    of: (data) => [
+      ...[...(str(data["mermaid"]) ?? "").matchAll(/^ {2}n\d+\["(.*)"\]$/gm)].map(([, name]) => name),
+      ...arr(data["graph"]).map((each) => obj(each)?.["node"])
+    ],
     seed: { workflows: [large], executions: [] }
   }),
   list_workflows: listed(tools.listWorkflows, "workflows", ids(workflows)),
@@ -265,7 +269,7 @@ const nextOf = (data: Obj, { args, tool }: Call, list: string): Call | undefined
   if (data["nextCursor"] !== undefined) return { tool, args: { ...args, cursor: data["nextCursor"] } }
   const holder = list.includes(".") ? obj(data[list.split(".")[0] ?? ""]) : data
   const named = [data, holder].flatMap((each) => Truncated.marksIn(each ?? {}))
-    .find(({ path }) => path === list || path === "nodes")?.next ??
+    .find(({ path }) => path === list || path === "nodes" || path === "graph")?.next ??
     / are drawn: (.*\)) has the others\.$/.exec(str(data["note"]) ?? "")?.[1]
   if (named === undefined) return undefined
   const call = parseCall(named)

@@ -1,11 +1,10 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Envelope from "../../../src/answer/Envelope.ts"
-import * as Locale from "../../../src/answer/Locale.ts"
 import * as Minimize from "../../../src/answer/Minimize.ts"
 import * as Documents from "../../../src/base/Documents.ts"
 import * as NodeCatalogue from "../../../src/catalogue/NodeCatalogue.ts"
@@ -51,38 +50,28 @@ const offline = Layer.mergeAll(
 
 const validate = validateWorkflow.call
 const refused = (args: object) => Effect.map(Effect.flip(validateWorkflow.run(args)), Envelope.fromError)
+const withNodes = (nodes: ReadonlyArray<unknown>, connections = {}) => ({ ...good, nodes, connections })
 
 layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) => {
   it.effect("names outdated nodes, which are not problems", () =>
     Effect.gen(function*() {
-      const old = { name: "Old", type: "n8n-nodes-base.function", typeVersion: 1, position: [200, 0], parameters: {} }
-      const connections = { Hook: main("Old") }
-      const data = yield* validate({ workflow: { ...good, nodes: [hook, old], connections } })
-      same([data.valid, data.problems], [true, []])
-      same(data.outdated, [
-        {
-          node: "Old",
-          type: "n8n-nodes-base.function",
-          has: 1,
-          newest: 1,
-          deprecated: true,
-          use: ["n8n-nodes-base.code"]
-        },
+      const { outdated, problems, valid } = yield* validate({
+        workflow: withNodes([hook, node("Old", "function")], { Hook: main("Old") })
+      })
+      same([valid, problems], [true, []])
+      const type = "n8n-nodes-base.function"
+      same(outdated, [
+        { node: "Old", type, has: 1, newest: 1, deprecated: true, use: ["n8n-nodes-base.code"] },
         { node: "Hook", type: "n8n-nodes-base.webhook", has: 2, newest: 2.1 }
       ])
-      const current = yield* validate({ workflow: { ...good, nodes: [{ ...hook, typeVersion: 2.1 }] } })
-      assert.notProperty(current, "outdated")
+      assert.notProperty(yield* validate({ workflow: withNodes([{ ...hook, typeVersion: 2.1 }]) }), "outdated")
     }))
 
-  it.effect("names what an upgrade breaks, once for all its nodes", () =>
+  it.effect("names what an upgrade breaks, once for all its nodes, and within the budget", () =>
     Effect.gen(function*() {
       const names = Array.from({ length: 60 }, (_, index) => `関数 ${index}`)
-      const nodes = [
-        hook,
-        ...names.map((name) => node(name, "function")),
-        node("Call", "executeWorkflow", 1.2, { mode: "each", workflowId: "7" })
-      ]
-      const workflow = { ...good, nodes }
+      const call = node("Call", "executeWorkflow", 1.2, { mode: "each", workflowId: "7" })
+      const workflow = withNodes([hook, ...names.map((name) => node(name, "function")), call])
       assert.notProperty(yield* validate({ workflow }), "breaks")
       const answer = yield* validateWorkflow.run({ workflow, to: "v3" })
       const { breaks = [] } = answer.data as { breaks?: ReadonlyArray<{ [key: string]: unknown }> }
@@ -91,57 +80,44 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       assert.isBelow(countTokens(JSON.stringify(breaks)), 700)
       same((yield* validate({ workflow, to: "2.41.1" })).breaks, [])
       const many = Array.from({ length: 1_000 }, (_, index) => node(`N${index}`, "function"))
-      const long = yield* validateWorkflow.run({ workflow: { ...good, nodes: many }, to: "3" })
+      const long = yield* validateWorkflow.run({ workflow: withNodes(many), to: "3" })
       assert.isBelow(JSON.stringify(long).length, 40_000)
-    }))
-
-  it.effect("says that a target is older, and refuses one that is not a release", () =>
-    Effect.gen(function*() {
-      const set = node("Set", "set", 3.5)
-      const workflow = { ...good, nodes: [hook, set], connections: { Hook: main("Set") } }
-      const { breaks = [], note } = yield* validate({ workflow, to: "1.123" })
-      same(breaks.map((each) => [each.since, "node" in each && each.node]), [["1.123", "Set"]])
-      assert.include(note, "n8n 1.123 is older than this n8n (2.41.1)")
-      for (const to of ["next", "41"]) {
-        const { context, hint, name } = yield* refused({ workflow, to })
-        same([name, context["field"]], ["ValidationError", "to"])
-        assert.include(hint, "up to n8n 3.0")
-      }
-    }))
-
-  it.effect("names breaks of workflows of any shape", () =>
-    Effect.gen(function*() {
       const shapes = [{ nodes: [] }, { nodes: [null, 3, {}] }, {
         nodes: [{ type: "n8n-nodes-base.cron" }],
         settings: 3
       }]
-      const breaks = yield* Effect.forEach(shapes, (workflow) => validate({ workflow, to: "3" }))
-      same(breaks.map(({ breaks = [] }) => breaks.map(({ what }) => what)), [[], [], ["Cron is removed."]])
+      const odd = yield* Effect.forEach(shapes, (workflow) => validate({ workflow, to: "3" }))
+      same(odd.map(({ breaks = [] }) => breaks.map(({ what }) => what)), [[], [], ["Cron is removed."]])
+    }))
+
+  it.effect("says that a target is older, and refuses one that is not a release", () =>
+    Effect.gen(function*() {
+      const workflow = withNodes([hook, node("Set", "set", 3.5)], { Hook: main("Set") })
+      const { breaks = [], note } = yield* validate({ workflow, to: "1.123" })
+      same(breaks.map((each) => [each.since, "node" in each && each.node]), [["1.123", "Set"]])
+      assert.include(note, "n8n 1.123 is older than this n8n (2.41.1)")
+      const { context, hint, name } = yield* refused({ workflow, to: "next" })
+      same([name, context["field"]], ["ValidationError", "to"])
+      assert.include(hint, "up to n8n 3.0")
     }))
 
   it.effect("names data tables that n8n does not list, by id and by name", () =>
     Effect.gen(function*() {
-      const n8n = yield* N8nClient.N8nClient
-      const { id } = yield* n8n.createDataTable({ name: "在庫", columns: [{ name: "sku", type: "string" }] })
-      const row = (name: string, mode: string, value: string, more: object = {}) => ({
-        ...hook,
-        id: name,
-        name,
-        type: "n8n-nodes-base.dataTable",
-        typeVersion: 1,
-        parameters: { operation: "get", dataTableId: { __rl: true, mode, value } },
-        ...more
+      const columns = [{ name: "sku", type: "string" } as const]
+      const { id } = yield* N8nClient.N8nClient.use((n8n) => n8n.createDataTable({ name: "在庫", columns }))
+      const row = (name: string, mode: string, value: string, more = {}) =>
+        node(name, "dataTable", 1, { operation: "get", dataTableId: { __rl: true, mode, value } }, more)
+      const { problems, valid } = yield* validate({
+        workflow: withNodes([
+          hook,
+          row("A", "id", id),
+          row("B", "name", "在庫"),
+          row("C", "list", "gone"),
+          row("D", "name", "在"),
+          row("E", "id", "={{ $json.table }}"),
+          row("F", "id", "gone", { disabled: true })
+        ])
       })
-      const nodes = [
-        hook,
-        row("A", "id", id),
-        row("B", "name", "在庫"),
-        row("C", "list", "gone"),
-        row("D", "name", "在"),
-        row("E", "id", "={{ $json.table }}"),
-        row("F", "id", "gone", { disabled: true })
-      ]
-      const { problems, valid } = yield* validate({ workflow: { ...good, nodes } })
       const missing = problems.filter(({ path }) => path.endsWith("dataTableId"))
       same(missing.map(({ message, node, severity }) => [severity, node, message]), [
         ["warning", "C", "n8n has no data table 'gone', or the API key may not see it."],
@@ -152,32 +128,29 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
 
   it.effect("answers in its own shape if there are too many problems, for any limit", () =>
     Effect.gen(function*() {
-      const merge = {
-        type: "n8n-nodes-base.merge",
-        typeVersion: 3.2,
-        position: [0, 0],
-        parameters: { numberInputs: 1e7 }
-      }
-      const nodes = Array.from({ length: 300 }, (_, index) => ({ ...merge, id: `m${index}`, name: `Merge ${index}` }))
-      const workflow = { name: "Large", nodes, connections: {}, settings: {} }
+      const merges = Array.from({ length: 300 }, (_, at) => node(`Merge ${at}`, "merge", 3.2, { numberInputs: 1e7 }))
+      const ask = (nodes: ReadonlyArray<unknown>) => validateWorkflow.run({ workflow: withNodes(nodes) })
       for (const room of Array.from({ length: 15 }, (_, index) => Minimize.minResultChars + 46 * index)) {
-        const { data } = yield* Effect.provideService(validateWorkflow.run({ workflow }), Minimize.MaxResultChars, room)
+        const { data } = yield* Effect.provideService(ask(merges), Minimize.MaxResultChars, room)
         same((data as { counts: unknown }).counts, { errors: 0, warnings: 301 })
       }
+      const answer = yield* ask(Array.from({ length: 1_000 }, (_, index) => node(`N${index}`, "x.y")))
+      assert.isBelow(JSON.stringify(answer).length, 40_000)
+      same((answer.data as { counts: unknown }).counts, { errors: 1_000, warnings: 0 })
+      assert.property(answer.data, "_truncated")
     }))
 
   it.effect("judges a live workflow", () =>
     Effect.gen(function*() {
-      const answer = yield* validateWorkflow.run({ workflowId: fixtures.workflowId("branch") })
-      const { outdated, ...rest } = yield* validate({ workflowId: fixtures.workflowId("branch") })
+      const workflowId = fixtures.workflowId("branch")
+      const { outdated, ...rest } = yield* validate({ workflowId })
       same(rest, { valid: true, source: "n8n", counts: { errors: 0, warnings: 0 }, problems: [] })
       assert.isTrue(outdated?.every(({ has, newest }) => has < newest))
-      same(answer.message, "Valid, 0 warnings")
+      same((yield* validateWorkflow.run({ workflowId })).message, "Valid, 0 warnings")
     }))
 
-  it.effect("judges files, of which some paths have neither slash nor end", () =>
+  it.effect("judges files, and says what one was repaired of, or where it is broken", () =>
     Effect.gen(function*() {
-      same((yield* validate({ workflowId: "good.json" })).valid, true)
       const { counts, problems, valid } = yield* validate({ workflowId: "deep/bad.json" })
       same([valid, counts], [false, { errors: 1, warnings: 0 }])
       same(problems, [{
@@ -188,50 +161,30 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
         message: "n8n 2.41.1 has no type 'n8n-nodes-base.webhok'.",
         fix: "Did you mean 'n8n-nodes-base.webhook' or 'n8n-nodes-base.webflow'?"
       }])
-      assert.include((yield* refused({ workflowId: "deep/webhook" })).message, "is not a .json file")
-    }))
-
-  it.effect("says what a file was repaired of, or where it is broken", () =>
-    Effect.gen(function*() {
-      const remarks = (file: string) =>
-        Effect.map(
-          validate({ workflowId: file }),
-          ({ problems, valid }) => [valid, problems.map((each) => each.message)]
-        )
+      const remarks = (workflowId: string) =>
+        Effect.map(validate({ workflowId }), ({ problems, valid }) => [valid, problems.map(({ message }) => message)])
+      same(yield* remarks("good.json"), [true, []])
       same(yield* remarks("commented.json"), [true, ["removed a comment at line 1, column 1"]])
       same(yield* remarks("wrapped.json"), [true, ["Unwrapped the workflow."]])
       assert.include((yield* refused({ workflowId: "other.json" })).message, "its keys are: dependencies")
       const broken = yield* refused({ workflowId: "broken.json" })
       assert.include(broken.message, "line 2, column 13")
       same(broken.context["field"], "workflowId")
-    }))
-
-  it.effect("takes one of both", () =>
-    Effect.gen(function*() {
+      assert.include((yield* refused({ workflowId: "deep/webhook" })).message, "is not a .json file")
       for (const args of [{}, { workflowId: "" }, { workflowId: "1", workflow: good }]) {
         assert.include((yield* refused(args)).message, "either workflowId or workflow")
       }
-    }))
-
-  it.effect("fits the budget with many problems", () =>
-    Effect.gen(function*() {
-      const nodes = Array.from(
-        { length: 1_000 },
-        (_, index) => ({ ...hook, id: `${index}`, name: `N${index}`, type: "x.y" })
-      )
-      const answer = yield* validateWorkflow.run({ workflow: { ...good, nodes } })
-      assert.isBelow(JSON.stringify(answer).length, 40_000)
-      same((answer.data as { counts: unknown }).counts, { errors: 1_000, warnings: 0 })
-      assert.property(answer.data, "_truncated")
     }))
 })
 
 layer(Layer.merge(offline, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"])))("without an n8n", (it) => {
   it.effect("validates files and given workflows", () =>
     Effect.gen(function*() {
-      same((yield* validate({ workflow: good })).valid, true)
-      same((yield* validate({ workflow: bad })).valid, false)
-      same((yield* validate({ workflowId: "good.json" })).valid, true)
+      const verdicts = yield* Effect.forEach(
+        [{ workflow: good }, { workflow: bad }, { workflowId: "good.json" }],
+        (args) => validate(args)
+      )
+      same(verdicts.map(({ valid }) => valid), [true, false, true])
       assert.include((yield* refused({ workflowId: "id" })).hint, "N8N_URL")
     }))
 })
@@ -239,11 +192,8 @@ layer(Layer.merge(offline, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"
 layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed, { version: "1" })))("with an older n8n", (it) => {
   it.effect("names the versions that it lacks", () =>
     Effect.gen(function*() {
-      const set = { ...hook, id: "2", name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.5, parameters: {} }
-      const connections = { Hook: main("Set") }
-      const newer = { ...good, nodes: [hook, set], connections }
-      const { problems } = yield* validate({ workflow: newer })
-      same(problems.map(({ message, path }) => [path, message]), [[
+      const workflow = withNodes([hook, node("Set", "set", 3.5)], { Hook: main("Set") })
+      same((yield* validate({ workflow })).problems.map(({ message, path }) => [path, message]), [[
         "nodes[1].typeVersion",
         "The connected n8n 1.123.81 has no version 3.5 of 'n8n-nodes-base.set'."
       ]])

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
@@ -117,8 +116,4 @@ describe("get_execution", () => {
         assert.deepInclude(error, { _tag: "ValidationError", field: "wait", message: "wait must be from 0 to 50" })
       }).pipe(Effect.provide(recorded)))
   })
-})
-
-const Statistics = Schema.Struct({
-  statistics: Schema.Struct({ executedNodes: Schema.Int, failedNodes: Schema.Int, successfulNodes: Schema.Int })
 })
