@@ -291,23 +291,6 @@ describe("list_executions by failure", () => {
       }))
     ))
 
-  it.effect("names 24 failures of 5 workflows, in any script, in few tokens", () => {
-    const names = ["Order sync", "請求書の同期", "Push to CRM", "Reminders", "Reminders", "Only fine"]
-    const messages = ["Order 47# of warehouse 17 has no address", "注文47#が見つかりません", "HTTP 500 for contact #"]
-    const idOf = (index: number) => `vT7sX2qLm9Rk4Hf${index}`
-    const executions = many(40, (id, index) =>
-      index < 24
-        ? ended(id, idOf(index % 5), messages[index % 5 % 3]?.replace("#", String(10 + index)))
-        : ended(id, idOf(5)))
-    return inMemory(function*() {
-      const { data, tokens } = yield* answered({ groupBy: "failure" })
-      assert.isAtMost(tokens, 900)
-      const counts = data.workflows?.map(({ failed, runs }) => [runs, failed])
-      assert.deepStrictEqual(counts, [[5, 5], [5, 5], [5, 5], [5, 5], [4, 4], [16, 0]])
-      assert.lengthOf(new Set(data.groups?.flatMap((group) => "message" in group ? group.workflowId : [])), 5)
-    }, { seed: { workflows: names.map((name, index) => workflow(idOf(index), name)), executions } })
-  })
-
   it.effect("answers in time with what was read, and goes on where it ended", () => {
     let delay = 10
     return inMemory(function*() {

@@ -96,12 +96,6 @@ describe("node_get", () => {
         const { nodes } = yield* tools.nodeSearch.call({ keyword: "microsoft excel sharepoint", limit: 20 })
         assert.notInclude(nodes.map(({ id }) => id), type)
       }))
-
-    it.effect("gives the version that node_search gives", () =>
-      Effect.gen(function*() {
-        const { nodes } = yield* tools.nodeSearch.call({ keyword: "http request", limit: 1 })
-        assert.deepInclude(nodes[0], { id: http, version: 4.3 })
-      }))
   })
 
   layer(withoutN8n)("without an n8n", (it) => {
