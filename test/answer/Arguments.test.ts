@@ -107,7 +107,6 @@ describe("refused arguments", () => {
   const digits = "Execution ID must be digits, or a link to the run: '12a' is neither. " +
     "For a workflow's name: list_executions(workflowName: '12a')"
   it.effect.each<readonly [args: object, field: string, message: string]>([
-    [{ id: undefined }, "id", "Workflow ID is required"],
     [{ id: "" }, "id", "Workflow ID is required"],
     [{ id: null }, "id", "Workflow ID is required"],
     [{ id: ["w"] }, "id", `id: Expected string`],

@@ -197,7 +197,7 @@ const walks: Readonly<Record<string, Walk>> = {
     // The others are a list.
     of: (data) => [
       ...[...(str(data["mermaid"]) ?? "").matchAll(/^ {2}n\d+\["(.*)"\]$/gm)].map(([, name]) => name),
-      ...arr(data["graph"]).map((each) => obj(each)?.["node"])
+      ...[data["graph"], data["nodes"]].flatMap(arr).map((each) => obj(each)?.["node"] ?? obj(each)?.["name"])
     ],
     seed: { workflows: [large], executions: [] }
   }),
@@ -269,7 +269,7 @@ const nextOf = (data: Obj, { args, tool }: Call, list: string): Call | undefined
   if (data["nextCursor"] !== undefined) return { tool, args: { ...args, cursor: data["nextCursor"] } }
   const holder = list.includes(".") ? obj(data[list.split(".")[0] ?? ""]) : data
   const named = [data, holder].flatMap((each) => Truncated.marksIn(each ?? {}))
-    .find(({ path }) => path === list || path === "nodes" || path === "graph")?.next ??
+    .find(({ path }) => path === list || path === "nodes")?.next ??
     / are drawn: (.*\)) has the others\.$/.exec(str(data["note"]) ?? "")?.[1]
   if (named === undefined) return undefined
   const call = parseCall(named)

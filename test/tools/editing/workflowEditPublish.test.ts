@@ -34,80 +34,74 @@ const world = <E>(
 const rename = { op: "rename" as const, node: "End", to: "Last" }
 const extract = { op: "extract" as const, nodes: ["A", "B"], name: "Sub" }
 
-/** A client that refuses a kind of request. */
-const refusing = (isRefused: (method: string, path: string) => boolean) => (client: HttpClient.HttpClient) =>
-  HttpClient.make((request, url) =>
-    isRefused(request.method, url.pathname)
-      ? Effect.succeed(HttpClientResponse.fromWeb(request, Response.json({ message: "refused here" }, { status: 400 })))
-      : client.execute(request)
-  )
+type Operations = NonNullable<Parameters<typeof tools.workflowEdit.call>[0]["operations"]>
 
-describe("the hints of workflow_edit", () => {
-  for (const version of ["2", "1"] as const) {
-    it.effect(`name the way to prove a change on ${version}.x, if it is offered`, () =>
-      world(
-        Effect.gen(function*() {
-          const id = yield* create()
-          const edit = Effect.map(
-            tools.workflowEdit.call({ workflowId: id, operations: [rename], dryRun: version === "1" }),
-            ({ hint = "" }) => hint
-          )
-          assert.notInclude(yield* edit, "workflow_prove")
-          const proving = /workflow_prove.*(activate_workflow|replace_workflow_from_file)/
-          const again = { op: "rename" as const, node: version === "1" ? "End" : "Last", to: "Later" }
-          const { hint } = yield* tools.workflowEdit.call({
-            workflowId: id,
-            operations: [again],
-            dryRun: version === "1"
-          }).pipe(Effect.provideService(Tool.CurrentTools, tools.all as never))
-          assert.match(hint ?? "", proving)
-        }),
-        version
-      ))
-  }
+const edit = (workflowId: string, operations: Operations, more: { publish?: boolean; dryRun?: boolean } = {}) =>
+  tools.workflowEdit.call({ workflowId, operations, ...more })
+
+const publish = (id: string, ...operations: Operations) => edit(id, operations, { publish: true })
+
+/** A client that refuses a kind of request. */
+const refusing = (...methods: ReadonlyArray<string>) => ({
+  through: (client: HttpClient.HttpClient) =>
+    HttpClient.make((request) =>
+      methods.includes(request.method)
+        ? Effect.succeed(
+          HttpClientResponse.fromWeb(request, Response.json({ message: "refused here" }, { status: 400 }))
+        )
+        : client.execute(request)
+    )
+})
+
+describe.each(["2", "1"] as const)("workflow_edit on %s.x", (version) => {
+  it.effect("names the way to prove a change, if it is offered", () =>
+    world(
+      Effect.gen(function*() {
+        const id = yield* create()
+        const dryRun = version === "1"
+        const { hint = "" } = yield* edit(id, [rename], { dryRun })
+        assert.notInclude(hint, "workflow_prove")
+        const again = { op: "rename" as const, node: dryRun ? "End" : "Last", to: "Later" }
+        const offered = yield* edit(id, [again], { dryRun }).pipe(
+          Effect.provideService(Tool.CurrentTools, tools.all as never)
+        )
+        assert.match(offered.hint ?? "", /workflow_prove.*(activate_workflow|replace_workflow_from_file)/)
+      }),
+      version
+    ))
+
+  it.effect("makes an edit live with publish, and says so before", () =>
+    world(
+      Effect.gen(function*() {
+        const id = yield* create()
+        const dry = yield* edit(id, [rename], { dryRun: true })
+        assert.strictEqual(dry.published, version === "1")
+        assert.match(dry.hint ?? "", version === "1" ? /effect immediately/ : /wait as a draft/)
+        assert.isTrue((yield* edit(id, [rename], { dryRun: true, publish: true })).published)
+        const edited = yield* publish(id, rename)
+        const now = yield* stored(id)
+        const settings = Object.keys(obj(now.settings) ?? {}).length
+        assert.deepStrictEqual(edited.unchanged, { nodes: 3, credentials: 0, settings })
+        assert.deepStrictEqual([edited.published, now.active], [true, true])
+        if (version === "2") assert.strictEqual(now.activeVersionId, now.versionId)
+        const inactive = yield* edit(yield* create(false), [rename], { dryRun: true })
+        assert.notProperty(inactive, "published")
+        assert.include(inactive.hint, "not published")
+      }),
+      version
+    ))
 })
 
 describe("workflow_edit with publish", () => {
-  for (const version of ["2", "1"] as const) {
-    it.effect(`makes an edit live on ${version}.x, and says so before`, () =>
-      world(
-        Effect.gen(function*() {
-          const id = yield* create()
-          const call = { workflowId: id, operations: [rename] }
-          const dry = yield* tools.workflowEdit.call({ ...call, dryRun: true })
-          assert.strictEqual(dry.published, version === "1")
-          assert.match(dry.hint ?? "", version === "1" ? /effect immediately/ : /wait as a draft/)
-          assert.isTrue((yield* tools.workflowEdit.call({ ...call, dryRun: true, publish: true })).published)
-          const edited = yield* tools.workflowEdit.call({ ...call, publish: true })
-          assert.isTrue(edited.published)
-          const now = yield* stored(id)
-          const settings = Object.keys(obj(now.settings) ?? {}).length
-          assert.deepStrictEqual(edited.unchanged, { nodes: 3, credentials: 0, settings })
-          assert.isTrue(now.active)
-          if (version === "2") assert.strictEqual(now.activeVersionId, now.versionId)
-          const inactive = yield* tools.workflowEdit.call({
-            workflowId: yield* create(false),
-            operations: [rename],
-            dryRun: true
-          })
-          assert.notProperty(inactive, "published")
-          assert.include(inactive.hint, "not published")
-        }),
-        version
-      ))
-  }
-
   it.effect("gives a node another type, and names what it lacks there", () =>
     world(Effect.gen(function*() {
       const id = yield* create()
       const replace = (type: string) => ({ op: "replaceNode" as const, node: "End", type })
-      const lacking = { workflowId: id, operations: [replace("slack")] }
-      const dry = yield* tools.workflowEdit.call({ ...lacking, dryRun: true })
+      const dry = yield* edit(id, [replace("slack")], { dryRun: true })
       assert.deepInclude(dry, { applied: false, missingCredentials: [{ node: "End", type: "slackApi" }] })
       assert.include(dry.problems.map(({ node }) => node), "End")
-      assert.include((yield* Effect.flip(tools.workflowEdit.call({ ...lacking, publish: true }))).message, "not valid")
-      const operations = [{ ...replace("set"), typeVersion: 3.4 }, rename]
-      const done = yield* tools.workflowEdit.call({ workflowId: id, operations, publish: true })
+      assert.include((yield* Effect.flip(publish(id, replace("slack")))).message, "not valid")
+      const done = yield* publish(id, { ...replace("set"), typeVersion: 3.4 }, rename)
       assert.deepInclude(done, { applied: true, published: true, problems: [] })
       assert.include(done.changes[0], "(n8n-nodes-base.noOp 1 → n8n-nodes-base.set 3.4), with 1 connection")
       const { active, nodes } = yield* stored(id)
@@ -117,44 +111,31 @@ describe("workflow_edit with publish", () => {
 
   it.effect("publishes a workflow that was not, or puts it back", () =>
     world(Effect.gen(function*() {
-      const id = yield* create(false)
-      assert.isTrue((yield* tools.workflowEdit.call({ workflowId: id, operations: [rename], publish: true })).published)
+      assert.isTrue((yield* publish(yield* create(false), rename)).published)
       // The path of its webhook is taken.
       const other = yield* create(false)
-      const before = yield* stored(other)
-      const error = yield* Effect.flip(
-        tools.workflowEdit.call({ workflowId: other, operations: [rename], publish: true })
-      )
-      assert.include(JSON.stringify(error), "put back")
+      const { nodes } = yield* stored(other)
+      assert.include(JSON.stringify(yield* Effect.flip(publish(other, rename))), "put back")
       const now = yield* stored(other)
-      assert.deepStrictEqual([now.active, now.nodes], [false, before.nodes])
+      assert.deepStrictEqual([now.active, now.nodes], [false, nodes])
     })))
 
   it.effect("writes nothing if the result is not valid, or somebody's draft waits", () =>
     world(Effect.gen(function*() {
       const id = yield* create()
-      const publish = (operations: NonNullable<Parameters<typeof tools.workflowEdit.call>[0]["operations"]>) =>
-        Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, publish: true }))
       const before = yield* stored(id)
-      const invalid = yield* publish([{ op: "add", type: "n8n-nodes-base.if", after: "Nobody" }])
-      assert.include(invalid.message, "Nobody")
-      const wrong = yield* publish([{
-        op: "add",
-        type: "n8n-nodes-base.code",
-        parameters: { jsCode: "return [" },
-        after: "End"
-      }])
-      assert.include(wrong.message, "The result is not valid: Code: ")
-      const missing = yield* publish([{
-        op: "add",
-        type: "n8n-nodes-base.slack",
-        parameters: { text: "x" },
-        after: "End"
-      }])
-      assert.include(missing.message, "credential")
+      const add = (type: string, more: object) => ({ op: "add" as const, type: `n8n-nodes-base.${type}`, ...more })
+      const code = { after: "End", parameters: { jsCode: "return [" } }
+      for (
+        const [operation, message] of [
+          [add("if", { after: "Nobody" }), "Nobody"],
+          [add("code", code), "The result is not valid: Code: "],
+          [add("slack", { after: "End", parameters: { text: "x" } }), "credential"]
+        ] as const
+      ) assert.include((yield* Effect.flip(publish(id, operation))).message, message)
       assert.deepStrictEqual(yield* stored(id), before)
-      yield* tools.workflowEdit.call({ workflowId: id, operations: [{ op: "disable", node: "A" }] })
-      const waiting = yield* publish([rename])
+      yield* edit(id, [{ op: "disable", node: "A" }])
+      const waiting = yield* Effect.flip(publish(id, rename))
       assert.include(waiting.message, "draft waits")
       assert.include(Hints.text(waiting.hint ?? ""), `activate_workflow(id: '${id}')`)
       assert.include((yield* stored(id)).nodes.map(({ name }) => name), "End")
@@ -163,12 +144,9 @@ describe("workflow_edit with publish", () => {
   it.effect("refuses to publish a file, and to call a new workflow from one", () =>
     inWorld(function*() {
       const { workflowId } = yield* draft()
-      const operations = [{ op: "disable" as const, node: "End" }]
-      const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId, operations, publish: true }))
+      const error = yield* Effect.flip(publish(workflowId, { op: "disable", node: "End" }))
       assert.include(error.message, "A file is not published")
-      const moved = yield* Effect.flip(
-        tools.workflowEdit.call({ workflowId, operations: [{ op: "extract", nodes: ["End"], name: "Sub" }] })
-      )
+      const moved = yield* Effect.flip(edit(workflowId, [{ op: "extract", nodes: ["End"], name: "Sub" }]))
       assert.include(moved.message, "A file cannot call a new workflow")
     }))
 })
@@ -177,17 +155,14 @@ describe("workflow_edit with extract", () => {
   it.effect("creates the sub-workflow, published, and answers with its id", () =>
     world(Effect.gen(function*() {
       const id = yield* create()
-      const dry = yield* tools.workflowEdit.call({ workflowId: id, operations: [extract], dryRun: true })
-      assert.notProperty(dry, "created")
+      assert.notProperty(yield* edit(id, [extract], { dryRun: true }), "created")
       assert.deepStrictEqual(yield* names, ["Orders"])
-      const { created = [], published } = yield* tools.workflowEdit.call({ workflowId: id, operations: [extract] })
+      const { created = [], published } = yield* edit(id, [extract])
       assert.deepStrictEqual([published, created.map(({ active, name }) => [name, active])], [false, [["Sub", true]]])
       const call = (yield* stored(id)).nodes.find(({ name }) => name === "Sub")
       const sub = created[0]?.id ?? ""
       assert.strictEqual(obj(obj(call?.parameters)?.["workflowId"])?.["value"], sub)
-      const second = yield* create(false)
-      const again = { op: "extract" as const, nodes: ["A", "B"], workflowId: sub }
-      const next = yield* tools.workflowEdit.call({ workflowId: second, operations: [again] })
+      const next = yield* edit(yield* create(false), [{ op: "extract", nodes: ["A", "B"], workflowId: sub }])
       assert.notProperty(next, "created")
       assert.deepStrictEqual(yield* names, ["Orders", "Orders", "Sub"])
     })))
@@ -196,22 +171,19 @@ describe("workflow_edit with extract", () => {
     world(
       Effect.gen(function*() {
         const id = yield* create()
-        const before = yield* stored(id)
-        const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, operations: [extract] }))
-        assert.include(JSON.stringify(error), "refused here")
-        assert.deepStrictEqual(yield* names, ["Orders"])
-        assert.deepStrictEqual((yield* stored(id)).nodes, before.nodes)
+        const { nodes } = yield* stored(id)
+        assert.include(JSON.stringify(yield* Effect.flip(edit(id, [extract]))), "refused here")
+        assert.deepStrictEqual([yield* names, (yield* stored(id)).nodes], [["Orders"], nodes])
       }),
-      { through: refusing((method) => method === "PUT") }
+      refusing("PUT")
     ))
 
   it.effect("names the sub-workflow that could not be removed", () =>
     world(
       Effect.gen(function*() {
-        const id = yield* create()
-        const error = yield* Effect.flip(tools.workflowEdit.call({ workflowId: id, operations: [extract] }))
+        const error = yield* Effect.flip(edit(yield* create(), [extract]))
         assert.match(Hints.text(error.hint ?? ""), /The new workflow 'Sub' \(\S+\) is still there/)
       }),
-      { through: refusing((method) => method === "PUT" || method === "DELETE") }
+      refusing("PUT", "DELETE")
     ))
 })

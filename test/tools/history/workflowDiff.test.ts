@@ -3,11 +3,10 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Hints from "../../../src/answer/Hints.ts"
-import * as Tool from "../../../src/answer/Tool.ts"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as TestBench from "../../../src/trials/TestBench.ts"
-import { main, node } from "../../support/workflows.ts"
+import { joined, node } from "../../support/workflows.ts"
 import { inWorld } from "../../support/world.ts"
 import { versioned } from "../workflows.ts"
 
@@ -116,43 +115,32 @@ describe("workflow_diff", () => {
 
   it.effect("pairs the nodes of two workflows by content, without their ids, and shows added ones", () =>
     inWorld(function*() {
-      const chain = (prefix: string, extra: ReadonlyArray<Obj> = []) =>
-        [
+      const make = (prefix: string, ...extra: ReadonlyArray<Obj>) => {
+        const nodes = [
           node(`${prefix} hook`, "webhook", 2, { path: "in" }, { webhookId: prefix }),
           node(`${prefix} price`, "code", 2, { jsCode: `return ${prefix.length}` }),
-          node(`${prefix} end`, "noOp", 1),
-          ...extra
-        ].map((each) => ({ ...each, id: `${prefix} ${each.id}`, position: [prefix.length * 10, 0] }))
-      const make = (name: string, nodes: ReadonlyArray<Obj>) =>
-        Effect.map(
-          tools.createWorkflow.call({
-            name,
-            nodes,
-            connections: Object.fromEntries(
-              nodes.slice(0, 2).map((each, index) => [String(each["name"]), main(String(nodes[index + 1]?.["name"]))])
-            )
-          }),
-          ({ id }) => id
-        )
-      const a = yield* make("One", chain("A"))
-      const extra = node("Call", "crypto", 1, { action: "hmac", value: "a", secret: "hunter2" })
-      const b = yield* make("Two", chain("Bee", [extra]))
+          node(`${prefix} end`, "noOp", 1)
+        ]
+        const connections = joined([`${prefix} hook`, `${prefix} price`], [`${prefix} price`, `${prefix} end`])
+        const create = tools.createWorkflow.call({ name: prefix, nodes: [...nodes, ...extra], connections })
+        return Effect.map(create, ({ id }) => id)
+      }
+      const a = yield* make("A")
+      const b = yield* make("Bee", node("Call", "crypto", 1, { action: "hmac", value: "a", secret: "hunter2" }))
       const { moved, nodes, settings } = yield* diff({ a, b })
       assert.deepStrictEqual([moved, settings], [0, "same"])
-      assert.deepStrictEqual(
-        nodes.map((
-          { change, fields = [], formerName, node }
-        ) => [node, change, formerName, fields.map(({ path }) => path).toSorted()]),
-        [
-          ["Bee hook", "renamed", "A hook", []],
-          ["Bee end", "renamed", "A end", []],
-          ["Bee price", "renamed", "A price", ["parameters.jsCode"]],
-          ["Call", "added", undefined, ["parameters", "typeVersion"]]
-        ]
-      )
-      const { data } = yield* tools.workflowDiff.run({ a, b })
-      assert.notInclude(JSON.stringify(data), "hunter2")
-      assert.include(JSON.stringify(data), "hmac")
+      const rows = nodes.map((
+        { change, fields = [], formerName, node }
+      ) => [node, change, formerName, fields.map(({ path }) => path).toSorted()])
+      assert.deepStrictEqual(rows, [
+        ["Bee hook", "renamed", "A hook", []],
+        ["Bee end", "renamed", "A end", []],
+        ["Bee price", "renamed", "A price", ["parameters.jsCode"]],
+        ["Call", "added", undefined, ["parameters", "typeVersion"]]
+      ])
+      const text = JSON.stringify((yield* tools.workflowDiff.run({ a, b })).data)
+      assert.notInclude(text, "hunter2")
+      assert.include(text, "hmac")
     }))
 
   it.effect("compares files with each other and with n8n", () =>
