@@ -6,19 +6,13 @@ import * as Executions from "../../../src/executions/Executions.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { reasonOf } from "../../support/reason.ts"
+import * as workflows from "../../support/workflows.ts"
 
 const now = Date.parse("2026-11-22T12:00:00Z")
 
 const at = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000).toISOString()
 
-const workflow = (id: string, name: string, more: object = {}) => ({
-  id,
-  name,
-  active: true,
-  nodes: [],
-  connections: {},
-  ...more
-})
+const workflow = (id: string, name: string, more = {}) => workflows.workflow(id, [], { name, active: true, ...more })
 
 const run = (id: number, workflowId: string, status: string, hoursAgo: number) => ({
   id: String(id),
@@ -58,6 +52,10 @@ const overview = (
   input: { readonly days?: number; readonly since?: string; readonly workflows?: ReadonlyArray<string> } = {}
 ) => Effect.andThen(TestClock.setTime(now), tools.instanceOverview.call(input)).pipe(Effect.provide(Executions.layer()))
 
+const refusing = (path: string, message: string, status: number): FakeN8n.Options => ({
+  before: ({ url }) => Effect.sync(() => url.includes(path) ? Response.json({ message }, { status }) : undefined)
+})
+
 describe("instance_overview", () => {
   it.effect("lists what exists, what runs and what fails", () =>
     Effect.gen(function*() {
@@ -94,23 +92,13 @@ describe("instance_overview", () => {
       assert.isUndefined(workflows)
       assert.deepInclude(runs, { failed: 4 })
       assert.deepStrictEqual(notes, ["No workflows: Forbidden (HTTP 403)."])
-    }).pipe(Effect.provide(FakeN8n.layer(seed, {
-      before: ({ url }) =>
-        Effect.sync(() =>
-          url.includes("/workflows?") ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined
-        )
-    }))))
+    }).pipe(Effect.provide(FakeN8n.layer(seed, refusing("/workflows?", "Forbidden", 403)))))
 
   it.effect("fails where n8n does not know the key", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(overview())
       assert.strictEqual(reasonOf(error), "Status 401")
-    }).pipe(Effect.provide(FakeN8n.layer(seed, {
-      before: ({ url }) =>
-        Effect.sync(() =>
-          url.includes("/api/v1/") ? Response.json({ message: "Unauthorized" }, { status: 401 }) : undefined
-        )
-    }))))
+    }).pipe(Effect.provide(FakeN8n.layer(seed, refusing("/api/v1/", "Unauthorized", 401)))))
 
   const long = "注文を処理して請求書を送る非常に長い名前のワークフロー".repeat(4)
 

@@ -5,16 +5,9 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { hurried } from "../../support/clock.ts"
+import { workflow } from "../../support/workflows.ts"
 
-const entry = (id: string, name: string, more: object = {}) => ({
-  id,
-  name,
-  active: false,
-  nodes: [],
-  connections: {},
-  tags: [],
-  ...more
-})
+const entry = (id: string, name: string, more = {}) => workflow(id, [], { name, active: false, tags: [], ...more })
 
 const seed = {
   workflows: [
