@@ -6,7 +6,6 @@ import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { leftOut, reasons } from "../../support/batches.ts"
-import { killed } from "../../support/killed.ts"
 import { orders, post, seed } from "../../support/orders.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { inMemory } from "../../support/world.ts"
@@ -513,29 +512,6 @@ describe("an upgrade of many workflows", () => {
 })
 
 describe("a batch that ends early", () => {
-  const places = [1, 2, 3, 4, 5, 6, 7].flatMap((at) =>
-    [[at, false], [at, true]].flatMap((place) => [[...place, true], [...place, false]] as const)
-  ) as ReadonlyArray<readonly [at: number, isAfter: boolean, continues: boolean]>
-  it.effect.each(places)(
-    "at write %i, answered %s, can be continued (%s) and taken back",
-    ([at, isAfter, continues]) => {
-      const { options, run } = killed(at, isAfter)
-      return inMemory(function*(api) {
-        const { plan } = yield* dryRun([replace])
-        yield* run(apply(plan))
-        if (continues) {
-          const { done = 0, notDone = 0, refused } = yield* tools.bulkEdit.call({ plan: plan ?? "", dryRun: true })
-          assert.deepStrictEqual([done + notDone, refused], [4, undefined])
-          assert.deepInclude(yield* apply(plan), { done: 4 })
-          assert.deepStrictEqual(yield* urls(api), after)
-        }
-        const { restored } = yield* restore(plan)
-        if (continues) assert.strictEqual(restored, 4)
-        assert.deepStrictEqual(yield* urls(api), before)
-      }, { ...world, ...options })
-    }
-  )
-
   it.effect("because n8n fails stops, and is continued", () => {
     let isDown = true
     const before = ({ method }: N8nApi.RecordedRequest) =>

@@ -89,37 +89,46 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
       assert.strictEqual((yield* look({ where: "amount < 20" }, "Merge")).input.items.length, 21)
     }))
 
-  it.effect("says that a condition was asked of the last run alone", () =>
+  it.effect("says why a side shows nothing, or less than was asked for", () =>
     Effect.gen(function*() {
-      const { note, output } = yield* look({ where: "sent === 0" }, "Twice")
-      assert.strictEqual(output.matched, 0)
-      assert.strictEqual(note, "where searched the last of 2 runs: search_execution searches all of them.")
+      const fewer = "Nothing from itemOffset 20 on: 20 items in all."
+      const rows: ReadonlyArray<readonly [node: string, args: object, input?: string, output?: string]> = [
+        [
+          "Twice",
+          { where: "limit === 6 && sent", fields: ["sent"] },
+          "Nothing matches; the first values: limit 5.",
+          "Nothing matches; the first values: sent 1."
+        ],
+        [
+          "Twice",
+          { fields: ["snet"] },
+          "No item here has snet; they have: limit.",
+          "No item here has snet; nearest: sent."
+        ],
+        ["Orders", { itemOffset: 2_999 }],
+        ["Merge", { itemOffset: 20 }, undefined, fewer],
+        ["Orders", { where: "amount < 3", itemOffset: 10 }, "-", "Nothing from itemOffset 10 on: 4 matches in all."]
+      ]
+      for (const [node, args, ofInput, ofOutput] of rows) {
+        const { input, output } = yield* look(args, node)
+        if (ofInput !== "-") assert.strictEqual(input.note, ofInput, node)
+        assert.strictEqual(output.note, ofOutput, node)
+      }
+      assert.isUndefined((yield* look({ fields: ["limit"] }, "Twice")).output.note)
+      // A list of one is shown whole.
+      const { input, output } = yield* look({ itemOffset: 2_999 })
+      assert.deepStrictEqual([input.items, output.items.length], [[{ json: { limit: 5 } }], 1])
+      assert.lengthOf((yield* look({ itemOffset: 20 }, "Merge")).input.items, 50)
+      const last = yield* look({ where: "sent === 0" }, "Twice")
+      assert.strictEqual(last.output.matched, 0)
+      assert.strictEqual(last.note, "where searched the last of 2 runs: search_execution searches all of them.")
       assert.isUndefined((yield* look({ where: "sent === 0", runIndex: 0 }, "Twice")).note)
-    }))
-
-  it.effect("names the fields that only one side has, and paths that neither has", () =>
-    Effect.gen(function*() {
-      const { input, output } = yield* look({ where: "limit === 6 && sent", fields: ["sent"] }, "Twice")
-      assert.deepStrictEqual([input.note, output.note], [
-        "Nothing matches; the first values: limit 5.",
-        "Nothing matches; the first values: sent 1."
-      ])
-      const wrong = yield* look({ fields: ["snet"] }, "Twice")
-      assert.deepStrictEqual([wrong.input.note, wrong.output.note], [
-        "No item here has snet; they have: limit.",
-        "No item here has snet; nearest: sent."
-      ])
-      assert.deepStrictEqual((yield* look({ fields: ["limit"] }, "Twice")).output.note, undefined)
     }))
 
   it.effect("pages through matches by the calls it names", () =>
     Effect.gen(function*() {
-      const { output } = yield* look({
-        where: "customer.id === 'cus_4'",
-        fields: ["orderNo"],
-        itemLimit: 20,
-        itemOffset: 20
-      })
+      const where = "customer.id === 'cus_4'"
+      const { output } = yield* look({ where, fields: ["orderNo"], itemLimit: 20, itemOffset: 20 })
       assert.deepStrictEqual([output.matched, output.items[0]?.index], [100, 604])
       assert.deepStrictEqual<unknown>(output, {
         ...output,
@@ -153,18 +162,6 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
       )
       assert.deepStrictEqual(places, expected)
     }), { arbitrary: { runs: rounds(10) } })
-
-  it.effect("says that a side has fewer items than the offset, and shows a list of one whole", () =>
-    Effect.gen(function*() {
-      const { input, output } = yield* look({ itemOffset: 2_999 })
-      assert.deepStrictEqual(input.items, [{ json: { limit: 5 } }])
-      assert.deepStrictEqual([output.items.length, output.note], [1, undefined])
-      const merged = yield* look({ itemOffset: 20 }, "Merge")
-      assert.strictEqual(merged.output.note, "Nothing from itemOffset 20 on: 20 items in all.")
-      assert.strictEqual(merged.input.items.length, 50)
-      const few = yield* look({ where: "amount < 3", itemOffset: 10 })
-      assert.strictEqual(few.output.note, "Nothing from itemOffset 10 on: 4 matches in all.")
-    }))
 
   it.effect("refuses a wrong or forbidden expression by its place", () =>
     Effect.gen(function*() {

@@ -84,19 +84,11 @@ describe("activate_workflow publishes a version", () => {
   it.effect("names ten nodes, and counts more", () =>
     inMemory(function*() {
       const { id } = yield* waiting
-      const added = (count: number) =>
-        Array.from({ length: count }, (_, index) => node(`N${index}`, "noOp", 1, {}, { position: [0, 100 * index] }))
-      yield* tools.activateWorkflow.call({ id })
-      yield* tools.updateWorkflow.call({ id, nodes: [clock, ...added(10)], connections: {}, active: false })
-      yield* tools.activateWorkflow.call({ id })
-      for (const [count, text] of [[10, "removed 'N0'"], [11, "'N9' and 1 more"]] as const) {
-        yield* tools.updateWorkflow.call({ id, nodes: [clock, ...added(count)], connections: {}, active: true })
-        yield* tools.workflowEdit.call({
-          workflowId: id,
-          operations: added(count).map(({ name }) => ({ op: "remove", node: name }))
-        })
-        assert.include((yield* tools.activateWorkflow.call({ id })).changed, text)
-      }
+      const added = Array.from({ length: 11 }, (_, index) => node(`N${index}`, "noOp"))
+      yield* tools.updateWorkflow.call({ id, nodes: [clock, ...added], connections: {}, active: true })
+      const operations = added.map(({ name }) => ({ op: "remove" as const, node: name }))
+      yield* tools.workflowEdit.call({ workflowId: id, operations })
+      assert.include((yield* tools.activateWorkflow.call({ id })).changed, "'N9' and 1 more")
     }))
 
   it.effect("refuses what n8n cannot publish, with the next step, and publishes nothing", () =>

@@ -8,42 +8,19 @@ import { calls, seed } from "../calls.ts"
 
 const id = String(calls["get_workflow"]?.["id"])
 
-/** Loses the answers of requests with this method; before they arrive, or after. */
-const losing = (method: string, when: "before" | "after", from = 0) => {
-  let asked = 0
-  return {
-    seed,
-    [when]: (request: N8nApi.RecordedRequest) =>
-      request.method === method && asked++ >= from ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
-  }
-}
-
-const settingsOf = (api: N8nApi.N8nApi) =>
-  Effect.map(api.workflows, (all) => all.find((each) => each.id === id)?.["settings"])
-
 describe("an answer that is lost", () => {
-  it.effect("of a change to settings only that never arrived is an error", () =>
-    inMemory(function*(api) {
-      const before = yield* settingsOf(api)
-      const error = yield* Effect.flip(tools.updateWorkflow.run({ id, settings: { executionTimeout: 60 } }))
-      assert.strictEqual(error._tag, "ApiError")
-      assert.deepStrictEqual(yield* settingsOf(api), before)
-    }, losing("PUT", "before")))
-
-  it.effect("of a change that arrived is not an error: the written workflow is read", () =>
-    inMemory(function*(api) {
-      yield* tools.updateWorkflow.run({ id, settings: { executionTimeout: 60 } })
-      assert.deepInclude(yield* settingsOf(api), { executionTimeout: 60 })
-    }, losing("PUT", "after")))
-
-  it.effect("of the read after a change leaves the change in place, with a warning", () =>
+  it.effect("of the read after a change leaves the change in place, with a warning", () => {
+    let reads = 0
     // Read by the tool, before the write, and after it.
-    inMemory(function*() {
+    const losing = ({ method }: N8nApi.RecordedRequest) =>
+      method === "GET" && reads++ >= 3 ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
+    return inMemory(function*() {
       const { data } = yield* tools.updateWorkflow.run({ id, name: "Renamed" })
       const { name, warnings = [] } = data as { readonly name: string; readonly warnings?: ReadonlyArray<string> }
       assert.strictEqual(name, "Renamed")
       assert.match(warnings.join(), /^done, but it could not be read back: /)
-    }, losing("GET", "before", 3)))
+    }, { seed, before: losing })
+  })
 
   it.effect("of a change whose result cannot be read either says that it may be applied", () =>
     inMemory(function*() {
