@@ -453,7 +453,6 @@ describe("an answer about many workflows", () => {
 
 describe("an upgrade of many workflows", () => {
   const asking = seed([asks("a", { active: true }), asks("b"), asks("c"), orders("d")])
-  const models = { name: "Model a", type: "lmChatOpenAi" }
   const all = { ids: ["a", "b", "c"] }
 
   it.effect("groups changes by versions and what is left by decision, and is taken back", () =>
@@ -486,28 +485,6 @@ describe("an upgrade of many workflows", () => {
       assert.include(again.hint, "see left")
       assert.deepInclude(yield* restore(plan), { restored: 3 })
       assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1, 1])
-    }, { seed: asking }))
-
-  it.effect("shows what its parameters become beside a text that is replaced in them", () =>
-    inMemory(function*() {
-      const { changes } = yield* dryRun([{ op: "replace", find: "gpt-4o", with: "gpt-4.1" }, { op: "upgrade" }], all)
-      const upgraded = changes?.find(({ change }) => change === "lmChatOpenAi 1 → 1.3")
-      assert.include(upgraded?.values ?? [], "3 × responsesApiEnabled: none → false")
-    }, { seed: asking }))
-
-  it.effect("of the nodes that match, as drafts, reports what it left when it is applied", () =>
-    inMemory(function*(api) {
-      const { changes, left } = yield* dryRun([{ op: "upgrade", node: models }], all)
-      assert.deepStrictEqual(left, undefined)
-      assert.deepStrictEqual(arr(changes).map((each) => obj(each)?.["nodes"]), [1])
-      const done = yield* tools.bulkEdit.call({
-        select: { ids: ["a"] },
-        operations: [{ op: "upgrade", node: { type: "openAi" } }, { op: "upgrade", node: "Model a" }] as never,
-        publish: "draft"
-      })
-      assert.deepInclude(done, { done: 1 })
-      assert.deepInclude(obj(arr(done.left)[0]), { type: "openAi", names: ["問 a: Moderate"] })
-      assert.deepStrictEqual(yield* versionsIn(api, "a"), [1.1, 1.5, 1.3, 1])
     }, { seed: asking }))
 })
 

@@ -27,18 +27,6 @@ describe("node_add", () => {
       assert.deepStrictEqual([total, workflows[0]?.name], [1, "Orders"])
     }))
 
-  it.effect("handles many concurrent writers without losing an update", () =>
-    inWorld(function*() {
-      const { filePath, workflowId } = yield* draft()
-      yield* Effect.forEach(
-        Array.from({ length: 20 }, (_, index) => `N${index}`),
-        (name) => tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name, after: "Hook" }),
-        { concurrency: "unbounded" }
-      )
-      const names = nodeNames(JSON.parse(yield* text(filePath)))
-      assert.strictEqual(new Set(names).size, 22)
-    }))
-
   it.effect("names what there is instead of what there is not", () =>
     inWorld(function*() {
       const { workflowId } = yield* draft()

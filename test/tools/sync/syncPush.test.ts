@@ -9,20 +9,6 @@ import { inWorld } from "../../support/world.ts"
 import { body, change, create, edit } from "../../sync/workflows.ts"
 
 describe("sync_push", () => {
-  it.effect("writes what changed here, and shows it without secrets", () =>
-    inWorld(function*({ folder }) {
-      const id = yield* create("Orders")
-      yield* tools.syncPull.call({ folder: "." })
-      yield* edit(`${folder}/orders.json`, "value: 1", "value: 2, key: 'Bearer sesame-0123456789abcdef'")
-      const answer = yield* tools.syncPush.run({})
-      assert.notInclude(JSON.stringify(answer), "sesame")
-      assert.include(JSON.stringify(answer), "contains a literal secret")
-      const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
-      assert.include(JSON.stringify(now.nodes), "value: 2")
-      const nothing = yield* tools.syncPush.call({ folder: "." })
-      assert.deepStrictEqual(nothing.counts, { same: 1 })
-    }))
-
   it.effect("answers names by group, also before it writes, and says what n8n refused to publish", () => {
     let isRefusing = false
     return inWorld(function*({ folder }) {
