@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import type * as Tool from "../../src/answer/Tool.ts"
 import * as Errors from "../../src/base/Errors.ts"
-import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
 import { timed } from "../support/clock.ts"
 import { inWorld, type Needs } from "../support/world.ts"
@@ -14,9 +13,6 @@ type Fault = () => Effect.Effect<Response>
 
 const drip: Fault = () =>
   Effect.sync(() => new Response(new ReadableStream({ pull: () => new Promise<void>(() => {}) })))
-
-/** What the n8n in memory cannot do, or has nothing to do it with. */
-const needsMore = new Set(["workflow_restore", "retry_execution", "stop_execution"])
 
 const faults: Readonly<Record<string, Fault>> = {
   "is silent": () => Effect.never,

@@ -5,7 +5,6 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as Omission from "../../../src/base/Omission.ts"
 import * as tools from "../../../src/tools/index.ts"
-import type * as WorkflowEdit from "../../../src/workflow/edit/WorkflowEdit.ts"
 import { text } from "../../support/folders.ts"
 import { inWorld } from "../../support/world.ts"
 import { draft, nodeNames } from "../workflows.ts"
@@ -153,9 +152,6 @@ describe("workflow_edit", () => {
       assert.include(message, "operations[1]: Invalid keys: rename takes node and to, not 'name'; missing: to")
       assert.include(message, "operations[2]: Invalid operation 'tidi'. Did you mean 'tidy'?")
     }))
-
-  for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /live/]] as const) {
-  }
 
   it.effect("refuses a versionId for a file, which has none", () =>
     inWorld(function*() {

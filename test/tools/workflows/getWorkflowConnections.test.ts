@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
 import { inWorld } from "../../support/world.ts"
 import { draft } from "../workflows.ts"
