@@ -32,14 +32,10 @@ describe("workflow_save", () => {
 
   it.effect("writes a draft: a new one, or over one", () =>
     inWorld(function*({ folder }) {
-      const save = (name: string) =>
-        tools.workflowSave.call({
-          workflowId: "x",
-          workflowData: { name, nodes: [], connections: {} },
-          filePath: "draft-orders"
-        })
-      yield* save("Orders")
-      yield* save("Orders 2")
+      for (const name of ["Orders", "Orders 2"]) {
+        const workflowData = { name, nodes: [], connections: {} }
+        yield* tools.workflowSave.call({ workflowId: "x", workflowData, filePath: "draft-orders" })
+      }
       assert.include(yield* text(`${folder}/orders.json`), "Orders 2")
       const { versions } = yield* tools.workflowHistory.call({ id: "draft-orders", limit: 20 })
       assert.lengthOf(versions, 1)
@@ -51,14 +47,15 @@ describe("workflow_save", () => {
       const secret = "Bearer sesame-0123456789abcdef"
       const { id: large } = yield* tools.createWorkflow.call({
         name: "Large",
-        nodes: Array.from({ length: 400 }, (_, index) =>
-          node(`Step ${index}`, "httpRequest", 4.2, {
+        nodes: Array.from({ length: 400 }, (_, index) => {
+          const headerParameters = { parameters: [{ name: "Authorization", value: secret }] }
+          const parameters = {
             url: "https://example.com",
             note: "x".repeat(500),
-            ...(index === 3
-              ? { headerParameters: { parameters: [{ name: "Authorization", value: secret }] } }
-              : {})
-          }, { id: `${index}`, position: [index, 0] })),
+            ...index === 3 && { headerParameters }
+          }
+          return node(`Step ${index}`, "httpRequest", 4.2, parameters, { id: `${index}`, position: [index, 0] })
+        }),
         connections: {}
       })
       const answer = yield* tools.workflowSave.call({ workflowId: large, filePath: "large.json" })
@@ -87,28 +84,13 @@ describe("workflow_save", () => {
       const fs = yield* FileSystem.FileSystem
       const workflowData = { name: "W", nodes: [], connections: {} }
       const save = (filePath: string, more: Obj = {}) =>
-        Effect.flip(tools.workflowSave.call({
-          workflowId: "abc123",
-          workflowData: { ...workflowData, ...more },
-          filePath
-        }))
-      for (
-        const path of [
-          "package.json",
-          "PACKAGE.JSON",
-          "sub/package.json",
-          "tsconfig.build.json",
-          "deno.json",
-          "composer.json",
-          "turbo.json",
-          "vercel.json",
-          "project.json",
-          ".mcp.json",
-          "mcp.json"
-        ]
-      ) {
-        assert.strictEqual((yield* save(path))._tag, "ValidationError", path)
-      }
+        Effect.flip(
+          tools.workflowSave.call({ workflowId: "abc123", workflowData: { ...workflowData, ...more }, filePath })
+        )
+      const names =
+        "package.json PACKAGE.JSON sub/package.json tsconfig.build.json deno.json composer.json turbo.json " +
+        "vercel.json project.json .mcp.json mcp.json"
+      for (const path of names.split(" ")) assert.strictEqual((yield* save(path))._tag, "ValidationError", path)
       const foreign = yield* save("flow.json", { scripts: { postinstall: "touch /tmp/owned" } })
       assert.strictEqual(foreign.message, "workflowData has keys that are not part of a workflow: scripts")
       assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
