@@ -27,28 +27,21 @@ describe("workflow_restore", () => {
     }))
 
   // Publishing over what is published takes its time.
-  it.live("makes a draft of a published workflow, which stays published until activate_workflow", () =>
+  it.live("gives up a draft for what is published, which is a version, too", () =>
     inWorld(function*() {
-      const { id, snapshots: [, oldest], versions: [first, second] } = yield* versioned
-      const running = Effect.map(tools.getWorkflow.call({ id: `${id}@published` }), (now) => now.versionId)
-      for (const version of [first, oldest]) {
-        const restored = yield* tools.workflowRestore.call({ id, version: version ?? "", confirm: true })
-        assert.deepInclude(restored, {
-          active: true,
-          published: false,
-          hint: `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
-        })
-        assert.strictEqual(yield* running, second)
-        assert.isTrue((yield* tools.workflowDiff.call({ a: `${id}@${first}` })).same)
-      }
+      const { id, versions: [first] } = yield* versioned
+      const restored = yield* tools.workflowRestore.call({ id, version: first ?? "", confirm: true })
+      assert.deepInclude(restored, {
+        active: true,
+        published: false,
+        hint: `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
+      })
       const { versionId: published } = yield* tools.activateWorkflow.call({ id })
-      assert.isTrue((yield* tools.workflowDiff.call({ a: id })).same)
       yield* setCode(id, "0")
-      // What is published, too, is a version: the draft is given up.
       const back = yield* tools.workflowRestore.call({ id, version: "published", confirm: true })
       assert.notProperty(back, "published")
       assert.match(back.hint ?? "", /^The draft equals the published version again; .* did not change\.$/)
-      assert.strictEqual(yield* running, published)
+      assert.strictEqual((yield* tools.getWorkflow.call({ id: `${id}@published` })).versionId, published)
       assert.isTrue((yield* tools.workflowDiff.call({ a: id })).same)
     }))
 
