@@ -364,15 +364,6 @@ describe("test_workflow", () => {
       assert.isFalse(yield* sent(api, "/webhook/"))
     }))
 
-  it.live("stops an execution that takes too long, and reports what ran", () =>
-    inWorld({ status: "running" }, function*({ api }) {
-      const found = yield* test({ timeout: 1_000 })
-      assert.strictEqual(found["status"], "canceled")
-      assert.match(str(found["hint"]) ?? "", /Stopped after 1000 ms/)
-      assert.lengthOf(arr(found["logs"]), 2)
-      assert.deepStrictEqual(yield* names(api), ["Orders"])
-    }))
-
   /** Starts a test and interrupts it as soon as a request to `path` is under way. */
   const interruptedAt = (
     path: string,
@@ -404,13 +395,6 @@ describe("test_workflow", () => {
         assert.isTrue(yield* sent(api, "https://hooks.test/base/webhook/"))
         assert.isFalse(yield* sent(api, "http://n8n.test/webhook/"))
       })))
-
-  it.live("reports that an execution waits, and where", () =>
-    inWorld({ status: "waiting" }, function*() {
-      const found = yield* test()
-      assert.strictEqual(found["status"], "waiting")
-      assert.match(str(found["hint"]) ?? "", /waits at 'Out'/)
-    }))
 
   const responding = {
     ...original,

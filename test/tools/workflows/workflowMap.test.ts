@@ -89,14 +89,6 @@ layer(FakeN8n.layer(seed))("workflow_map", (it) => {
       const version = yield* Effect.flip(tools.workflowMap.run({ id: "stock@published" }))
       assert.deepInclude(version, { _tag: "ValidationError", field: "id" })
     }))
-
-  it.effect("is a flowchart for a person", () =>
-    Effect.gen(function*() {
-      const { edges, mermaid = "" } = yield* map({ id: "price", format: "mermaid" })
-      assert.isUndefined(edges)
-      assert.match(mermaid, /^flowchart LR\n {2}n0\[/)
-      assert.include(mermaid, "在庫確認")
-    }))
 })
 
 describe("workflow_map of many workflows", () => {
