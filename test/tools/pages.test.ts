@@ -1,7 +1,7 @@
 /**
  * Every tool that answers with a page of a list: following what it names as the next call gives the whole list.
  *
- * Lists that end with the budget of an answer are in `marks.test.ts`.
+ * Lists that end with the budget of an answer are in `marks.test.ts`, matches in `searchExecution.test.ts`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -62,21 +62,14 @@ const large = {
   connections: Object.fromEntries(largeNames.slice(1).map((name, index) => [largeNames[index], main(name)]))
 }
 
-/** Executions of which each has some matches, of two nodes; the sum is not a multiple of any limit. */
-const matchesOf = (index: number) => index % 5 === 0 ? 14 : index % 3
-const executions = numbers(size).map((index): N8nApi.Execution => {
-  const data = document({
-    Take: [run(0, { main: [items(...numbers(matchesOf(index)).map((n) => ({ n: `${index}-${n}`, t: text(n) })))] })],
-    Rest: [run(1, { main: [items({ n: `${index}-rest`, t: text(1) })] })]
-  }, { nodes: [node("Take"), node("Rest")] })
-  return {
-    ...data,
+const executions = numbers(size).map((index) =>
+  ({
+    ...document({}),
     id: String(index + 1),
     workflowId: "w000",
-    status: index % 4 === 0 ? "error" : "success",
     startedAt: new Date(Date.UTC(2026, 10, 20, 0, index)).toISOString()
-  } as N8nApi.Execution
-})
+  }) as N8nApi.Execution
+)
 
 const longRun = String(size + 1)
 const wordy = String(size + 2)
@@ -164,10 +157,6 @@ interface Walk {
   readonly seed?: N8nApi.Seed
 }
 
-const matches = (data: Obj) => arr(data["matches"]).map((match) => obj(obj(obj(match)?.["item"])?.["json"])?.["n"])
-
-const matching = (index: number) => [...numbers(matchesOf(index)).map((n) => `${index}-${n}`), `${index}-rest`]
-
 const ofAudit = (data: Obj) =>
   arr(data["findings"]).flatMap((finding) =>
     arr(obj(finding)?.["places"]).flatMap((place) =>
@@ -218,29 +207,6 @@ const walks: Readonly<Record<string, Walk>> = {
     of: "n"
   }),
   "table_read without a table": listed(tools.tableRead, "tables", tables, { of: "name" }),
-  "search_execution of one run": listed(tools.searchExecution, "matches", longItems, {
-    args: { id: longRun, where: "n !== ''" },
-    of: matches,
-    maximum: 50
-  }),
-  "search_execution of many runs": listed(
-    tools.searchExecution,
-    "matches",
-    numbers(size).slice(-12).flatMap(matching),
-    { args: { where: "n !== ''", workflowId: "w000", last: 12 }, of: matches, isSorted: true, maximum: 50 }
-  ),
-  "search_execution of the usual number of runs": listed(
-    tools.searchExecution,
-    "matches",
-    numbers(size).filter((index) => index % 4 === 0).map((index) => `${index}-rest`),
-    {
-      args: { text: "rest", workflowId: "w000", status: "error" },
-      of: matches,
-      isSorted: true,
-      minimum: 15,
-      maximum: 50
-    }
-  ),
   get_execution_by_node: listed(tools.getExecutionByNode, "output.items", longItems, {
     args: { id: longRun, nodeName: "Take" },
     limit: "itemLimit",

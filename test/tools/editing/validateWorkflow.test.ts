@@ -101,31 +101,6 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       assert.include(hint, "up to n8n 3.0")
     }))
 
-  it.effect("names data tables that n8n does not list, by id and by name", () =>
-    Effect.gen(function*() {
-      const columns = [{ name: "sku", type: "string" } as const]
-      const { id } = yield* N8nClient.N8nClient.use((n8n) => n8n.createDataTable({ name: "在庫", columns }))
-      const row = (name: string, mode: string, value: string, more = {}) =>
-        node(name, "dataTable", 1, { operation: "get", dataTableId: { __rl: true, mode, value } }, more)
-      const { problems, valid } = yield* validate({
-        workflow: withNodes([
-          hook,
-          row("A", "id", id),
-          row("B", "name", "在庫"),
-          row("C", "list", "gone"),
-          row("D", "name", "在"),
-          row("E", "id", "={{ $json.table }}"),
-          row("F", "id", "gone", { disabled: true })
-        ])
-      })
-      const missing = problems.filter(({ path }) => path.endsWith("dataTableId"))
-      same(missing.map(({ message, node, severity }) => [severity, node, message]), [
-        ["warning", "C", "n8n has no data table 'gone', or the API key may not see it."],
-        ["warning", "D", "n8n has no data table '在', or the API key may not see it."]
-      ])
-      assert.isTrue(valid, JSON.stringify(problems))
-    }))
-
   it.effect("answers in its own shape if there are too many problems, for any limit", () =>
     Effect.gen(function*() {
       const merges = Array.from({ length: 300 }, (_, at) => node(`Merge ${at}`, "merge", 3.2, { numberInputs: 1e7 }))
@@ -186,16 +161,5 @@ layer(Layer.merge(offline, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"
       )
       same(verdicts.map(({ valid }) => valid), [true, false, true])
       assert.include((yield* refused({ workflowId: "id" })).hint, "N8N_URL")
-    }))
-})
-
-layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed, { version: "1" })))("with an older n8n", (it) => {
-  it.effect("names the versions that it lacks", () =>
-    Effect.gen(function*() {
-      const workflow = withNodes([hook, node("Set", "set", 3.5)], { Hook: main("Set") })
-      same((yield* validate({ workflow })).problems.map(({ message, path }) => [path, message]), [[
-        "nodes[1].typeVersion",
-        "The connected n8n 1.123.81 has no version 3.5 of 'n8n-nodes-base.set'."
-      ]])
     }))
 })
