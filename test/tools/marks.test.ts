@@ -43,21 +43,6 @@ const chain = (id: string, host: string) => ({
 const big = chain("big", "old.example")
 const other = chain("other", "new.example")
 
-const failure = (index: number): N8nApi.Execution => ({
-  ...document({
-    [nameOf(0)]: [run(0, { main: [items({ n: index })] })],
-    [nameOf(1)]: [{
-      ...run(1, { main: [[]] }),
-      executionStatus: "error",
-      error: { name: "NodeApiError", message: `Refused: ${"abcdefghijklmnopqrstuvwxyz"[index % 26]} ${words(index)}` }
-    }]
-  }, { nodes: big.nodes.slice(0, 2) }),
-  id: String(1_000 + index),
-  workflowId: index % 2 === 0 ? "big" : "other",
-  status: "error",
-  startedAt: new Date(Date.UTC(2026, 10, 20, 0, index)).toISOString()
-} as N8nApi.Execution)
-
 const complete = {
   ...document(
     Object.fromEntries(big.nodes.map(({ name }, index) => [
@@ -86,7 +71,7 @@ const options: Options = {
         connections: {}
       }))
     ],
-    executions: [...numbers(60).map(failure), complete]
+    executions: [complete]
   }
 }
 

@@ -31,19 +31,6 @@ describe("published workflows that need one that is taken away", () => {
       assert.notProperty(yield* tools.deactivateWorkflow.call({ id: "a" }), "hint")
     }, { seed }))
 
-  it.effect("are not named by n8n 1, whose sub-workflows need not be active", () =>
-    inWorld(function*() {
-      assert.notProperty(yield* tools.deactivateWorkflow.call({ id: "sub" }), "hint")
-    }, { seed, version: "1" }))
-
-  it.effect.each(["2", "1"] as const)("are named by delete_workflow on n8n %s", (version) =>
-    inWorld(function*() {
-      assert.deepStrictEqual(yield* tools.deleteWorkflow.call({ id: "sub", confirm: true }), {
-        id: "sub",
-        hint: needed
-      })
-    }, { seed, version }))
-
   it.effect("are named when it is archived, and counted if there are many", () =>
     inWorld(function*() {
       const { hint } = yield* tools.deleteWorkflow.call({ id: "sub", archive: true })
