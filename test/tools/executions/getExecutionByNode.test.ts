@@ -92,7 +92,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
   it.effect("says why a side shows nothing, or less than was asked for", () =>
     Effect.gen(function*() {
       const fewer = "Nothing from itemOffset 20 on: 20 items in all."
-      const rows: ReadonlyArray<readonly [node: string, args: object, input?: string, output?: string]> = [
+      const rows: ReadonlyArray<readonly [node: string, args: object, input?: string | undefined, output?: string]> = [
         [
           "Twice",
           { where: "limit === 6 && sent", fields: ["sent"] },
