@@ -23,13 +23,6 @@ const whole = (execution: Execution.Execution, name: string, index = -1) =>
   jsons(Execution.slice(execution, inputsOf(execution, name, index), 0, Infinity))
 
 describe("inputs", () => {
-  it("are the output that the source names", () => {
-    const branch = recorded("branch")
-    assert.deepStrictEqual(whole(branch, "Odds"), [1, 3, 5, 7, 9].map((i) => ({ i, even: false })))
-    assert.deepStrictEqual(whole(branch, "Evens"), [0, 2, 4, 6, 8].map((i) => ({ i, even: true })))
-    assert.deepStrictEqual(inputsOf(branch, "Webhook"), [])
-  })
-
   it("differ from run to run of a loop", () => {
     const loop = recorded("loop")
     assert.deepStrictEqual([0, 1, 2].map((index) => whole(loop, "Inside", index)), [
@@ -99,14 +92,6 @@ describe("inputs", () => {
 })
 
 describe("failure", () => {
-  it("is the run with the error", () => {
-    const { error, node, run } = Execution.failure(recorded("fail")) ?? assert.fail()
-    assert.strictEqual(node, "Boom")
-    assert.strictEqual(run?.index, 0)
-    assert.strictEqual(Execution.errorDetail(error).message, "boom here [line 1]")
-    assert.strictEqual(Execution.failure(recorded("httpFail"))?.node, "HTTP Request")
-  })
-
   it("is undefined for an execution that did not fail", () => {
     for (const name of ["branch", "loop", "contErr", "merge", "binary", "wait", "big12"] as const) {
       assert.isUndefined(Execution.failure(recorded(name)), name)
@@ -137,22 +122,6 @@ describe("failure", () => {
 })
 
 describe("errorDetail", () => {
-  it("keeps what says something: no stack, no request, no node", () => {
-    const detail = Execution.errorDetail(Execution.failure(recorded("httpFail"))?.error)
-    assert.deepStrictEqual<unknown>(detail, {
-      name: "NodeApiError",
-      message: "The service refused the connection - perhaps it is offline",
-      httpCode: "ECONNREFUSED",
-      messages: ["connect ECONNREFUSED 127.0.0.1:9"],
-      itemIndex: 0
-    })
-    assert.deepStrictEqual<unknown>(Execution.errorDetail(Execution.failure(recorded("fail"))?.error), {
-      name: "WrappedExecutionError",
-      message: "boom here [line 1]",
-      lineNumber: 1
-    })
-  })
-
   it("says nothing twice", () => {
     const error = { message: "no", description: "no", messages: ["no", "yes", "yes", 7, null], httpCode: 429 }
     const detail = { message: "no", httpCode: "429", messages: ["yes"] }
@@ -215,15 +184,6 @@ describe("item", () => {
 })
 
 describe("status and counts", () => {
-  it("are over all runs and outputs", () => {
-    const count = (name: fixtures.Name, of: string) => Execution.itemCount(recorded(name).runs.get(of) ?? [])
-    assert.strictEqual(count("branch", "Even?"), 10)
-    assert.strictEqual(count("loop", "Loop Over Items"), 24)
-    assert.strictEqual(count("loop", "Inside"), 12)
-    assert.strictEqual(count("fail", "Boom"), 0)
-    assert.strictEqual(count("big12", "Step 7"), 100)
-  })
-
   it("is error when any run failed, else the last run's", () => {
     const status = (...runs: ReadonlyArray<unknown>) =>
       Execution.nodeStatus(fromApi(document({ A: runs })).runs.get("A") ?? [])
@@ -240,13 +200,6 @@ describe("status and counts", () => {
     assert.strictEqual(ExecutionHead.duration({ id: "1", ...times, stoppedAt: "2026-11-21T20:59:48.000Z" }), 0)
     for (const stoppedAt of [null, "", "soon"]) assert.isNull(ExecutionHead.duration({ id: "1", ...times, stoppedAt }))
     assert.isNull(ExecutionHead.duration({ id: 1 }))
-  })
-
-  it("knows which statuses are final", () => {
-    const over = ["success", "error", "canceled", "crashed"]
-    for (const status of [...over, "running", "waiting", "new", "unknown", ""]) {
-      assert.strictEqual(ExecutionHead.isOver(status), over.includes(status), status)
-    }
   })
 })
 

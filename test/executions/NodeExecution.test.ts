@@ -132,13 +132,6 @@ layer(recorded)("recorded executions", (it) => {
       assert.deepStrictEqual(all.map((json) => (json as { readonly i: number }).i), [...Array(120).keys()])
     }))
 
-  it.effect("httpFail: neither stack nor request", () =>
-    Effect.gen(function*() {
-      const data = yield* at("httpFail", "HTTP Request")
-      assert.deepInclude(data.error, { httpCode: "ECONNREFUSED", itemIndex: 0 })
-      assert.notMatch(JSON.stringify(data), /node_modules|rejectUnauthorized|sk-live|canary/)
-    }))
-
   it.effect("contErr: the error output by its name", () =>
     Effect.gen(function*() {
       const data = yield* at("contErr", "Risky")
@@ -147,38 +140,6 @@ layer(recorded)("recorded executions", (it) => {
         { output: "main[1]", name: "error", items: 1 }
       ])
       assert.deepStrictEqual<unknown>(jsons(data.output), [{ error: "soft failure [line 1]" }])
-    }))
-
-  it.effect("merge: both inputs, in order, and which is which", () =>
-    Effect.gen(function*() {
-      const { input } = yield* at("merge", "Merge")
-      assert.deepStrictEqual<unknown>(input.sources, [
-        { input: "main[0]", node: "A", output: 0, run: 0, count: 2 },
-        { input: "main[1]", node: "B", output: 0, run: 0, count: 2 }
-      ])
-      const all = [{ id: 1, a: "x" }, { id: 2, a: "y" }, { id: 1, b: "p" }, { id: 2, b: "q" }]
-      assert.deepStrictEqual<unknown>(jsons(input), all)
-      assert.deepStrictEqual<unknown>(jsons((yield* at("merge", "Merge", { itemOffset: 1, itemLimit: 2 })).input), [
-        { id: 2, a: "y" },
-        { id: 1, b: "p" }
-      ])
-    }))
-
-  it.effect("binary: a stub", () =>
-    Effect.gen(function*() {
-      const { output } = yield* at("binary", "Convert to File")
-      const stub = { mimeType: "application/json", fileName: "file.json", fileSize: "400 B" }
-      assert.deepStrictEqual<unknown>(output.items, [{ json: {}, binary: { data: stub } }])
-    }))
-
-  it.effect("big12: every item once, whatever the page", () =>
-    Effect.gen(function*() {
-      for (const itemLimit of [50, 7]) {
-        for (const side of ["input", "output"] as const) {
-          const all = yield* walk(side, "11", "Step 5", { itemLimit })
-          assert.deepStrictEqual(all.map((json) => (json as { readonly id: number }).id), [...Array(100).keys()])
-        }
-      }
     }))
 })
 
@@ -375,17 +336,6 @@ describe("a budget", () => {
       assert.include(JSON.stringify(data.parameters), "chars]")
       assert.include(JSON.stringify(data.error), "_truncated")
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, 4_000)))
-
-  it.effect("of any size lists every item once", () =>
-    Effect.gen(function*() {
-      for (const chars of [4_000, 40_000]) {
-        const ids = (all: ReadonlyArray<unknown>) => all.map((json) => (json as { readonly id: number }).id)
-        const walked = (side: "input" | "output", name: string) =>
-          walk(side, "77", name).pipe(Effect.provideService(Minimize.MaxResultChars, chars), Effect.map(ids))
-        assert.deepStrictEqual(yield* walked("output", "A"), [...Array(60).keys()])
-        assert.deepStrictEqual(yield* walked("output", longName), [...Array(20).keys()])
-      }
-    }).pipe(Effect.provide(holding(execution))))
 })
 
 describe("any run data", () => {

@@ -1,10 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import { arr, obj } from "../../src/base/Json.ts"
 import * as ItemView from "../../src/executions/ItemView.ts"
-import { getExecution } from "../../src/tools/executions/getExecution.ts"
-import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNode.ts"
-import { document, failed, from, holding, items, run } from "./runData.ts"
 
 const without = (json: Parameters<typeof ItemView.withoutNoise>[0]["json"]) => ItemView.withoutNoise({ json }).json
 
@@ -66,35 +61,5 @@ describe("Noise", () => {
   it("leaves prose alone", () => {
     const prose = { text: "Meet me\n    at the station\n    at 10:30", key: { "a.b": null, n: 1 } }
     assert.deepStrictEqual(without(prose), prose)
-  })
-
-  it.effect("goes from the answers", () => {
-    const error = { message: "no", stack: "Error: no\n    at /app/a.js:3:4" }
-    const execution = document({
-      Hook: [run(0, { main: [items(request)] })],
-      Step: [failed(1, error, { source: [from("Hook")] })],
-      Log: [run(2, { main: [items({ error })] }, { source: [from("Hook")] })]
-    }, { status: "error" })
-    const shown = {
-      ...request,
-      headers: {
-        "content-type": "application/json",
-        "User-Agent": "curl/8",
-        authorization: "[redacted]",
-        "x-forwarded-for": "10.0.0.1",
-        "stripe-signature": "t=1,v1=2"
-      },
-      otherHeaders: 5
-    }
-    return Effect.gen(function*() {
-      const { failure } = yield* getExecution.call({ id: execution.id, nodeOffset: 0 })
-      assert.deepInclude(failure?.inputItem, { otherHeaders: 5 })
-      const log = obj((yield* getExecutionByNode.run({ id: execution.id, nodeName: "Log" })).data)
-      const jsons = (side: string) => arr(obj(log?.[side])?.["items"]).map((item) => obj(item)?.["json"])
-      assert.deepStrictEqual(jsons("input"), [shown])
-      assert.deepStrictEqual(jsons("output"), [
-        { error: { message: "no", stack: "Error: no [1 line of a stack trace]" } }
-      ])
-    }).pipe(Effect.provide(holding(execution)))
   })
 })

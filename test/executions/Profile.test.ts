@@ -1,8 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { arr, obj } from "../../src/base/Json.ts"
 import * as Profile from "../../src/executions/Profile.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import * as fixtures from "../support/fixtures.ts"
 import { document, failed, from, fromApi, items, node, run } from "./runData.ts"
 
 const epoch = 1_795_419_716_000
@@ -87,27 +85,6 @@ describe("Profile", () => {
     ])
     const tokens = { prompt: 122, completion: 24, p50: 18, max: 128, estimated: true as const }
     assert.deepStrictEqual(row(profile, "Model").tokens, tokens)
-  })
-
-  it.each(fixtures.names)("of the recorded %s: the sums of its runs", (name) => {
-    const recorded = fixtures.execution(name)
-    const { rows } = Profile.profile([use(recorded)])
-    const runData = Object.entries(obj(obj(obj(recorded["data"])?.["resultData"])?.["runData"]) ?? {})
-    assert.strictEqual(rows.length, runData.length)
-    for (const [nodeName, runs] of runData) {
-      const outputs = arr(runs).flatMap((each) => arr(obj(obj(each)?.["data"])?.["main"])).map(arr)
-      const { bytes, items: count, runs: length, time } = row({ rows } as Profile.Profile, nodeName)
-      assert.strictEqual(length, arr(runs).length)
-      assert.strictEqual(
-        time.total,
-        arr(runs).reduce<number>((sum, each) => sum + Number(obj(each)?.["executionTime"]), 0)
-      )
-      assert.strictEqual(count.max, outputs.flat().length)
-      assert.strictEqual(
-        bytes?.max,
-        outputs.reduce((sum, list) => sum + Buffer.byteLength(JSON.stringify(list)) - 2, 0)
-      )
-    }
   })
 
   it("counts a called run's time in its caller's once, if both are among the executions", () => {

@@ -77,24 +77,6 @@ describe("Blocks", () => {
     }
   )
 
-  it("reads across the boundaries of many small chunks", async () => {
-    const bytes = noise(block + 5_000)
-    const blocks = await written(bytes, Array.from({ length: 3_000 }, (_, index) => index * 351))
-    assert.isTrue(isSame(blocks.read(0, Infinity), bytes))
-    for (let start = block - 4; start <= block + 4; start++) {
-      for (let end = start; end <= block + 4; end++) {
-        assert.isTrue(isSame(blocks.read(start, end), bytes.subarray(start, end)), `${start} to ${end}`)
-      }
-    }
-  })
-
-  it("hands out bytes that may be changed", async () => {
-    const bytes = noise(2_000)
-    const blocks = await written(bytes)
-    blocks.read(0, 2_000).fill(0)
-    assert.isTrue(isSame(blocks.read(0, 2_000), bytes))
-  })
-
   it("takes less memory for JSON than its bytes, and hardly more for noise", async () => {
     const item = { json: { id: 1, name: "Ada Lovelace", email: "ada@example.com" }, pairedItem: { item: 0 } }
     const json = new TextEncoder().encode(JSON.stringify(Array.from({ length: 25_000 }, (_, id) => ({ ...item, id }))))
@@ -107,14 +89,6 @@ describe("Blocks", () => {
     assert.isBelow(Math.abs(random.size / (2 * block) - 1), 0.01)
     assert.isBelow((await written(noise(100))).size, 150)
     assert.strictEqual((await written(new Uint8Array(0))).size, 0)
-  })
-
-  it("keeps the order of awaited writes while a block is being packed", async () => {
-    const parts = [noise(block - 1), noise(2 * block, 1), noise(10, 2), noise(block, 3), noise(3, 4)]
-    const writer = new Blocks.Writer()
-    for (const part of parts) await writer.write(part)
-    const blocks = await writer.end()
-    assert.isTrue(isSame(blocks.read(0, blocks.length), Buffer.concat(parts)))
   })
 
   it("keeps writers apart", async () => {

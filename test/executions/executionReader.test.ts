@@ -437,18 +437,6 @@ describe("any execution", () => {
     }
   })
 
-  it("keeps outputs and what a sub-node was asked with apart", () => {
-    const found = fromApi(execution({
-      Model: [{
-        data: { ai_languageModel: [[{ json: { out: 1 } }]] },
-        inputOverride: { ai_languageModel: [[{ json: { in: 1 } }]] }
-      }]
-    }))
-    const slot = { node: "Model", run: 0, port: { type: "ai_languageModel", index: 0 } }
-    assert.deepStrictEqual(found.items({ ...slot, side: "output" }, 0, 9), [{ json: { out: 1 } }])
-    assert.deepStrictEqual(found.items({ ...slot, side: "override" }, 0, 9), [{ json: { in: 1 } }])
-  })
-
   it("reads the seconds of an execution that was rebuilt after a crash as milliseconds", () => {
     const error = { name: "WorkflowCrashedError", message: "Workflow did not finish, possible out-of-memory issue" }
     const found = fromApi(execution(

@@ -203,32 +203,6 @@ describe("a retry from the start", () => {
     )
   })
 
-  it.effect("names the node whose first request may have arrived, before and after it is sent again", () => {
-    const slow = {
-      ...FakeN8n.failedExecution({
-        workflow: shop,
-        id: "9",
-        startedAt,
-        node: "Pay",
-        message: "timeout of 3000ms exceeded",
-        items: { Hook: [requestOf(9)] }
-      }) as FakeN8n.Execution,
-      mode: "webhook"
-    }
-    return inShop(
-      () =>
-        Effect.gen(function*() {
-          const dry = yield* retry({ ids: ["1", "9"], dryRun: true })
-          assert.deepStrictEqual(dry.wouldRetry?.map(({ id, repeats }) => [id, repeats]), [["1", undefined], ["9", [
-            "Pay"
-          ]]])
-          const { hint } = yield* retry({ ids: ["1", "9"] }).pipe(answering("yes"))
-          assert.include(hint, "Sent again though the first request may have arrived: 'Pay'.")
-        }),
-      { seed: { workflows: [shop], executions: [failed(1), slow] } }
-    )
-  })
-
   it.effect("sends once for calls at the same time, and for requests that were sent by retries", () =>
     inShop(({ api }) =>
       Effect.gen(function*() {
@@ -530,41 +504,6 @@ describe("a retry from the failed node", () => {
       [failed(1), two, three]
     )
   })
-
-  it.effect("lets n8n run each once, whichever of its retries are chosen", () =>
-    inShop(({ api }) =>
-      Effect.gen(function*() {
-        const first = yield* retry({ id: "1" })
-        assert.deepInclude(first, { id: "4", status: "error", lastNode: "Pay", error: "card declined" })
-        const dry = yield* retry({ workflowId: "shop", dryRun: true })
-        assert.deepStrictEqual(dry.wouldRetry?.map(({ id }) => id), ["2", "3", "4"])
-        const { runs, skipped } = yield* retry({ workflowId: "shop", latest: true, last: 4 })
-        assert.deepStrictEqual(runs?.map(({ id, status }) => [id, status]), [
-          ["2", "success"],
-          ["3", "success"],
-          ["4", "success"]
-        ])
-        assert.deepStrictEqual(skipped?.map(({ ids }) => ids), [["1"]])
-        const again = yield* Effect.flip(retry({ id: "1" }))
-        assert.match(again.message, /^Execution '1' was not retried: already retried successfully \(\d+\)$/)
-        assert.deepStrictEqual(yield* sent(api), [])
-      })
-    ))
-
-  it.effect("returns the arguments that continue a set that is larger", () =>
-    inShop(
-      () =>
-        Effect.gen(function*() {
-          const limited = yield* retry({ workflowId: "shop", dryRun: true })
-          assert.lengthOf(limited.wouldRetry ?? [], 20)
-          const { cursor } = limited.next ?? {}
-          const rest = yield* retry({ workflowId: "shop", dryRun: true, cursor })
-          assert.deepStrictEqual(rest.wouldRetry?.map(({ id }) => id), ["1", "2", "3"])
-          assert.notProperty(rest, "next")
-        }),
-      {},
-      Array.from({ length: 23 }, (_, index) => failed(index + 1))
-    ))
 
   it.effect("ends in time, and lists the runs that were not reached", () =>
     inShop(() =>

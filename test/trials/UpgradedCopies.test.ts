@@ -76,15 +76,6 @@ describe("copies on an n8n that refuses deprecated nodes", () => {
     }, options)
   })
 
-  it.effect("are as they were on an n8n that does not", () => {
-    const { copies, options } = world(old)
-    return inMemory(function*() {
-      const tested = yield* tools.testWorkflow.call({ workflowId: "w1", testData: { no: 1 }, pins: { Send: [{}] } })
-      assert.isUndefined(tested.hint)
-      assert.deepStrictEqual(typeIn(copies[0], "古い"), ["n8n-nodes-base.function", 1])
-    }, { ...options, blockDeprecated: false })
-  })
-
   it.effect("are not made of what cannot be upgraded: the error names the node and the decision", () => {
     const { copies, options } = world(old, langChain)
     return inMemory(function*(api) {

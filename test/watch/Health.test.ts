@@ -7,16 +7,6 @@ import { node } from "../support/workflows.ts"
 import { day, hour, iso, layer, minute, published, webhook } from "./simulation.ts"
 import * as week from "./week.ts"
 
-it.effect("a week of an n8n is judged as it was planted: each incident, its times and cause, and nothing else", () =>
-  Effect.gen(function*() {
-    const world = week.make(week.november)
-    const { expected } = yield* week.simulate(world)
-    const health = yield* Health.read({ since: world.since })
-    assert.deepStrictEqual(week.compare(health, expected), [])
-    assert.strictEqual(health.clock.zone, world.zone)
-    assert.strictEqual(health.runs, world.runs.filter(({ at }) => at >= world.since).length)
-  }).pipe(Effect.provide(week.layer)))
-
 it.effect("no workflow counts as healthy because its errors were too many to read", () =>
   Effect.gen(function*() {
     const now = Date.parse("2026-03-20T12:00:00Z")

@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import { hurried } from "../support/clock.ts"
-import { node } from "../support/workflows.ts"
 import { iso, layer, minute, poll, published, webhook } from "./simulation.ts"
 
 const start = Date.parse("2026-03-02T08:00:00Z")
@@ -103,49 +101,4 @@ describe("a storm of failures", () => {
       yield* TestClock.setTime(start + 2 * minute)
       assert.deepStrictEqual((yield* poll()).unknown, [])
     }).pipe(Effect.provide(layer({ workflows, executions: [] }))))
-})
-
-describe("a version without items", () => {
-  it.effect("is found among 20 busy workflows at the second or third poll after it, within 8 requests a look", () => {
-    const all = names.slice(0, 20).map((name) => ({
-      ...published(name, { ...webhook, parameters: { path: name } }),
-      versionId: "v1",
-      activeVersionId: "v1"
-    }))
-    return Effect.gen(function*() {
-      const fake = yield* FakeN8n.FakeN8n
-      const n8n = yield* N8nClient
-      yield* TestClock.setTime(start)
-      yield* poll()
-      let id = 0
-      const found: Array<string> = []
-      for (let minutes = 1; minutes <= 45; minutes++) {
-        yield* TestClock.setTime(start + minutes * minute)
-        if (minutes === 40) {
-          yield* fake.edit(
-            "w7",
-            (workflow) => ({ ...workflow, nodes: [...workflow.nodes, node("Drop", "filter", 2.2)] })
-          )
-          yield* n8n.publishWorkflow("w7")
-        }
-        const { activeVersionId = "v1" } = yield* n8n.getWorkflow("w7")
-        for (const workflow of all) {
-          const isChanged = workflow.id === "w7" && activeVersionId !== "v1"
-          yield* fake.addExecution({
-            ...FakeN8n.succeededExecution({ workflow, items: { Work: isChanged ? [] : [{ a: 1 }, { a: 2 }] } }),
-            id: String(++id),
-            mode: "webhook",
-            startedAt: iso(start + minutes * minute - 2_000),
-            stoppedAt: iso(start + minutes * minute - 1_000),
-            workflowVersionId: isChanged ? activeVersionId : "v1"
-          })
-        }
-        const { incidents, requests } = yield* poll()
-        assert.isAtMost(requests, 8)
-        found.push(...incidents.map(({ cause, kind, workflowId }) => `${minutes}: ${kind} ${workflowId} ${cause}`))
-      }
-      assert.lengthOf(found, 1)
-      assert.match(found[0] ?? "", /^4[12]: empty w7 since version/)
-    }).pipe(Effect.provide(layer({ workflows: all, executions: [] })))
-  })
 })

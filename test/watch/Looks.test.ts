@@ -177,32 +177,6 @@ describe("failures after a publication", () => {
       })))
 })
 
-describe("runs that ended with n8n itself", () => {
-  const workflows = Array.from({ length: 12 }, (_, index) => published(`w${index}`, webhook))
-
-  it.effect("are one incident in one look, however many workflows they belong to, beside other failures", () =>
-    inWorld(workflows, ({ add, look }) =>
-      Effect.gen(function*() {
-        yield* look(start)
-        for (const workflow of workflows.slice(1)) {
-          yield* add(workflow, start + second, { message: "lost", status: "crashed" })
-        }
-        for (const workflow of workflows.slice(0, 1)) yield* add(workflow, start + 2 * second, { message: "no" })
-        const { incidents } = yield* look(start + minute)
-        assert.deepStrictEqual(
-          incidents.map(({ count, kind, what, workflows = [] }) => [
-            kind,
-            count,
-            workflows.length,
-            what.replace(/: .*/, "")
-          ])
-            .toSorted((a, b) => Number(a[1]) - Number(b[1])),
-          [["failed", 1, 0, "'w0' failed at 'Work'"], ["failed", 11, 11, "11 runs ended with n8n itself"]]
-        )
-        assert.deepStrictEqual((yield* look(start + 2 * minute)).incidents, [])
-      })))
-})
-
 describe("the budget of a look", () => {
   const all = Array.from({ length: 9 }, (_, index) => ({
     ...published(`w${index}`, { ...webhook, parameters: { path: `w${index}` } }),

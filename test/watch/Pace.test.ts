@@ -1,9 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as Profile from "../../src/executions/Profile.ts"
 import * as Pace from "../../src/watch/Pace.ts"
 import { document, fromApi, items, run } from "../executions/runData.ts"
-import { iso, layer } from "./simulation.ts"
+import { iso } from "./simulation.ts"
 
 const epoch = Date.parse("2026-11-21T20:59:48.000Z")
 
@@ -61,19 +60,3 @@ it("several nodes, or no difference, explain nothing", () => {
   const empty = Profile.use(fromApi({ ...document({}), stoppedAt: iso(epoch + 90_000) }))
   assert.deepStrictEqual(Pace.between(usual, [empty]), {})
 })
-
-it.effect("at most three runs of each side are read, and pruned ones are left out", () =>
-  Effect.gen(function*() {
-    assert.deepStrictEqual(yield* Pace.of(["1", "2", "8"], ["3", "9", "4"]), {
-      node: "Work",
-      before: 200,
-      after: 7_000
-    })
-  }).pipe(
-    Effect.provide(layer({
-      executions: [{}, {}, { work: 7_000 }, { work: 8_000 }].map((times, index) => ({
-        ...execution(times),
-        id: String(index + 1)
-      }))
-    }))
-  ))

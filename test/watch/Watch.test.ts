@@ -1,18 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import * as Documents from "../../src/base/Documents.ts"
-import * as Executions from "../../src/executions/Executions.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as Watch from "../../src/watch/Watch.ts"
 import { main, node, workflow } from "../support/workflows.ts"
+import { iso, layer, minute, poll } from "./simulation.ts"
 
-const minute = 60_000
 const start = Date.parse("2026-03-02T08:00:00Z")
-const iso = (time: number) => new Date(time).toISOString()
 
 const orders = workflow("orders", [node("Call", "webhook", 2), node("Pay", "code", 2)], {
   active: true,
@@ -22,26 +17,18 @@ const orders = workflow("orders", [node("Call", "webhook", 2), node("Pay", "code
 const fail = (at: number, message: string) =>
   FakeN8n.failedExecution({ workflow: orders, node: "Pay", message, startedAt: iso(at) })
 
-const layer = (seed: Parameters<typeof FakeN8n.layer>[0]) =>
-  Layer.mergeAll(FakeN8n.layer(seed), Executions.layer(), Documents.layerMemory)
-
-const pollWith = (options: Partial<Watch.Options> = {}) =>
-  Effect.tap(Watch.poll({ every: minute, ...options }), (report) => Watch.settle(report, true))
-
-const poll = pollWith()
-
 describe("a watch", () => {
   it.effect("reports nothing of the past, and each cause once", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const fake = yield* FakeN8n.FakeN8n
-      assert.deepStrictEqual((yield* poll).incidents, [])
+      assert.deepStrictEqual((yield* poll()).incidents, [])
       yield* TestClock.adjust(minute)
-      assert.deepStrictEqual((yield* poll).incidents, [])
+      assert.deepStrictEqual((yield* poll()).incidents, [])
       yield* fake.addExecution(fail(start + minute + 1, "card 1 declined"))
       yield* fake.addExecution(fail(start + minute + 2, "card 2 declined"))
       yield* TestClock.adjust(minute)
-      const { incidents, requests } = yield* poll
+      const { incidents, requests } = yield* poll()
       assert.deepStrictEqual(incidents.map(({ count, kind, what }) => [kind, count, what]), [
         ["failed", 2, "'orders' failed at 'Pay': card 2 declined"]
       ])
@@ -49,7 +36,7 @@ describe("a watch", () => {
       assert.isAtMost(requests, 8)
       yield* fake.addExecution(fail(start + 2 * minute + 1, "card 3 declined"))
       yield* TestClock.adjust(minute)
-      assert.deepStrictEqual((yield* poll).incidents, [])
+      assert.deepStrictEqual((yield* poll()).incidents, [])
     }).pipe(
       Effect.provide(
         layer({
@@ -82,10 +69,10 @@ describe("the cause of a failure", () => {
         })
       for (const [at, message] of runs.filter(([at]) => at < start)) yield* add(at, message)
       yield* TestClock.setTime(start)
-      yield* poll
+      yield* poll()
       for (const [at, message] of runs.filter(([at]) => at > start)) yield* add(at, message)
       yield* TestClock.adjust(minute)
-      return (yield* poll).incidents.map(({ at, cause, count, look }) => [
+      return (yield* poll()).incidents.map(({ at, cause, count, look }) => [
         at.slice(11, 19),
         count,
         cause?.replace(/version [\da-f]+/, "version …"),
@@ -120,87 +107,26 @@ describe("the cause of a failure", () => {
       yield* TestClock.setTime(start)
       yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow("orders"), n8n.publishWorkflow("orders")))
       const version = (yield* N8nClient.use((n8n) => n8n.getWorkflow("orders"))).activeVersionId
-      yield* poll
+      yield* poll()
       const lost = { ...fail(start + 1_000, "lost"), status: "crashed", mode: "webhook", workflowVersionId: version }
       yield* fake.addExecution(lost)
       const found: Array<ReadonlyArray<string | undefined>> = []
       for (let polls = 0; polls < 3; polls++) {
         yield* TestClock.adjust(minute)
-        found.push((yield* poll).incidents.map(({ cause }) => cause))
+        found.push((yield* poll()).incidents.map(({ cause }) => cause))
       }
       assert.deepStrictEqual(found, [[], ["n8n was restarted or ran out of memory while it ran"], []])
     }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] }))))
-
-  it.effect("is a new version also for failures that the next poll reads", () => {
-    const all = ["a", "b", "c", "d", "e"].map((id) => ({ ...orders, id, name: id }))
-    return Effect.gen(function*() {
-      const fake = yield* FakeN8n.FakeN8n
-      yield* TestClock.setTime(start - minute)
-      for (const { id } of all) {
-        yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow(id), n8n.publishWorkflow(id)))
-      }
-      yield* TestClock.setTime(start)
-      yield* poll
-      for (const workflow of all) {
-        const version = (yield* N8nClient.use((n8n) => n8n.getWorkflow(workflow.id))).activeVersionId
-        const failed = FakeN8n.failedExecution({ workflow, node: "Pay", message: "closed", startedAt: iso(start + 1) })
-        yield* fake.addExecution({ ...failed, mode: "webhook", workflowVersionId: version })
-      }
-      const causes: Array<string | undefined> = []
-      for (let polls = 0; polls < 4; polls++) {
-        yield* TestClock.adjust(minute)
-        causes.push(...(yield* poll).incidents.map(({ cause }) => cause?.slice(0, 31)))
-      }
-      assert.deepStrictEqual(causes, all.map(() => "its first failure since version"))
-    }).pipe(Effect.provide(layer({ workflows: all, executions: [] })))
-  })
 })
 
 describe("a look", () => {
-  it.effect("tests a credential immediately when a service refuses it", () => {
-    const credential = { id: "c1", name: "Shop", type: "httpHeaderAuth" }
-    const pay = { ...node("Pay", "code", 2), credentials: { httpHeaderAuth: credential } }
-    const paying = { ...orders, nodes: [node("Call", "webhook", 2), pay] }
-    let isRevoked = false
-    const tests: Array<string> = []
-    const seed = { workflows: [paying], executions: [], credentials: [credential] }
-    const before: FakeN8n.Options["before"] = ({ method, url }) => {
-      if (method !== "POST" || !url.endsWith("/credentials/c1/test")) return Effect.void
-      tests.push(url)
-      return Effect.succeed(
-        Response.json(isRevoked ? { status: "Error", message: "Unauthorized" } : { status: "OK", message: "ok" })
-      )
-    }
-    return Effect.gen(function*() {
-      const fake = yield* FakeN8n.FakeN8n
-      yield* TestClock.setTime(start)
-      yield* poll
-      yield* TestClock.adjust(minute)
-      yield* poll
-      assert.strictEqual(tests.length, 1)
-      isRevoked = true
-      const found: Array<ReadonlyArray<string>> = []
-      for (let polls = 0; polls < 4; polls++) {
-        const failed = fail(
-          (yield* Clock.currentTimeMillis) + 1,
-          "Authorization failed - please check your credentials"
-        )
-        yield* fake.addExecution({ ...failed, mode: "webhook" })
-        yield* TestClock.adjust(minute)
-        found.push((yield* poll).incidents.map(({ kind }) => kind))
-      }
-      assert.deepStrictEqual(found, [["failed", "credential"], [], [], []])
-      assert.strictEqual(tests.length, 2)
-    }).pipe(Effect.provide(Layer.mergeAll(FakeN8n.layer(seed, { before }), Executions.layer(), Documents.layerMemory)))
-  })
-
   it.effect("says of a deleted workflow what is left, and asks nothing of it", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
-      yield* poll
+      yield* poll()
       yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow("orders"), n8n.deleteWorkflow("orders")))
       yield* TestClock.adjust(minute)
-      const { incidents } = yield* poll
+      const { incidents } = yield* poll()
       assert.deepStrictEqual(incidents.map(({ cause, look, what }) => [what, cause, look]), [
         ["'orders' was deleted", "n8n deleted its versions and runs with it: only a backup has it now", undefined]
       ])
@@ -210,9 +136,9 @@ describe("a look", () => {
     Effect.gen(function*() {
       const rules = { orders: "silent 2h", Orderz: "off" }
       yield* TestClock.setTime(start)
-      const said = [(yield* pollWith({ rules })).unknown]
+      const said = [(yield* poll({ rules })).unknown]
       yield* TestClock.adjust(minute)
-      said.push((yield* pollWith({ rules })).unknown)
+      said.push((yield* poll({ rules })).unknown)
       assert.deepStrictEqual(said, [
         ["Which workflow 'Orderz' in the thresholds file means: none has this id or name."],
         []
@@ -220,7 +146,7 @@ describe("a look", () => {
       yield* N8nClient.use((n8n) => Effect.andThen(n8n.unpublishWorkflow("orders"), n8n.deleteWorkflow("orders")))
       for (let polls = 0; polls < 2; polls++) {
         yield* TestClock.adjust(minute)
-        said.push((yield* pollWith({ rules })).unknown)
+        said.push((yield* poll({ rules })).unknown)
       }
       assert.match(said.flat().slice(1).join(), /^Which workflow 'orders' in the thresholds file/)
     }).pipe(Effect.provide(layer({ workflows: [orders], executions: [] }))))
@@ -246,7 +172,7 @@ describe("a look", () => {
           const failed = FakeN8n.failedExecution({ workflow: onlyFailed, node: "Tick", message: "closed" })
           yield* fake.addExecution({ ...failed, ...times, mode: "trigger" })
         }
-        const report = yield* pollWith({ zone: "UTC" })
+        const report = yield* poll({ zone: "UTC" })
         found.push(...report.incidents.map(({ kind, workflowId }) => [kind, workflowId]))
         unknown.push(...report.unknown)
       }
@@ -264,7 +190,7 @@ describe("a look", () => {
       const reports: Array<Watch.Report> = []
       for (let at = start; at < start + 15 * minute; at += minute) {
         yield* TestClock.setTime(at)
-        reports.push(yield* poll)
+        reports.push(yield* poll())
       }
       assert.deepStrictEqual(reports.flatMap(({ incidents }) => incidents), [])
       assert.deepStrictEqual(reports.flatMap(({ unknown }) => unknown), [
@@ -289,7 +215,7 @@ describe("a look", () => {
           const run = { ...FakeN8n.succeededExecution({ workflow }), startedAt: iso(at), stoppedAt: iso(at + 1) }
           yield* fake.addExecution({ ...run, mode: "trigger" })
         }
-        found.push(...(yield* pollWith(options)).incidents)
+        found.push(...(yield* poll(options)).incidents)
       }
       assert.deepStrictEqual(found.map(({ kind, look, what, workflowId }) => [kind, what, workflowId, look?.tool]), [
         [

@@ -155,21 +155,4 @@ describe("Groups", () => {
     ])
     assert.deepStrictEqual(result.ignored, [{ node: "If", paths: ["at", "id"], also: 2 }])
   })
-
-  it("leave nothing out, however many there are", () => {
-    const nodes = Array.from({ length: 60 }, (_, index) => `Node ${index}`)
-    const all = nodes.map((node, index) => ({
-      execution: String(index),
-      order: nodes,
-      differences: Array.from({ length: 20 }, (_, path) => difference(node, `p${path}`))
-    }))
-    const missing = nodes.map((node, index) => ({ node, execution: String(index), why: `not stored ${index}` }))
-    const result = Groups.group(all, nodes.map((node, index) => ({ node, path: `at${index}` })), missing)
-    assert.deepStrictEqual(
-      result.groups.map(({ executions, node, paths }) => [node, executions.length, paths.length]),
-      nodes.map((node) => [node, 1, 20])
-    )
-    assert.strictEqual(result.ignored.length, 60)
-    assert.strictEqual(result.notReplayed.length, 60)
-  })
 })

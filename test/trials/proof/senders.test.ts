@@ -309,9 +309,4 @@ describe("a failed run", () => {
       }])
       assert.match(other.verdict, /^0 same; 2 change `sent.status` at 'Ok'; 2 clients get another answer/)
     }))
-
-  it.effect("that fails alike is the same", () =>
-    Effect.gen(function*() {
-      assert.deepInclude(yield* proving(failing, failing), { same: 2, groups: [] })
-    }))
 })

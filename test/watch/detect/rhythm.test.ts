@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Episode, Span, Subject } from "../../../src/watch/detect/Detector.ts"
 import { detect, listens } from "../../../src/watch/detect/rhythm.ts"
-import { random } from "../../support/random.ts"
 import { node } from "../../support/workflows.ts"
 import * as arrivals from "./arrivals.ts"
 
-const { begin, cutsOf, day, hour, judgedIn } = arrivals
+const { begin, day, hour, judgedIn } = arrivals
 const end = begin + arrivals.weeks * 7 * day
 
 const webhook: Subject = {
@@ -65,22 +64,6 @@ const office = (seed: number, busy: number, calm = 0, share = 0) => {
 }
 
 describe("silence", () => {
-  it("is the same in whatever parts a history is judged, and its memory is small", () => {
-    for (const seed of [0, 2, 4, 16, 31, 48, 50]) {
-      const next = random(seed)
-      const { times } = arrivals.process(seed)
-      const quiet = begin + (30 + next(30)) * day
-      const rest = times.filter((time) => time < quiet || time > quiet + next(100) * hour)
-      for (const silent of [undefined, 5 * hour]) {
-        const span = spanOf(rest, begin, end, { ...webhook, ...silent === undefined ? {} : { silent } })
-        const { episodes } = judgedIn(detect, span, [])
-        const parts = judgedIn(detect, span, cutsOf(next, span))
-        assert.deepStrictEqual(parts.episodes, episodes)
-        assert.isBelow(parts.size, 1500)
-      }
-    }
-  })
-
   it("is not reported while runs come as usual", () => {
     const alarms = Array.from({ length: 48 }, (_, seed) => {
       const { name, times } = arrivals.process(seed)

@@ -260,20 +260,6 @@ describe("missed starts", () => {
     assert.isNotEmpty(judge(watched, ordered(times.slice(0, 700))).missed)
   })
 
-  it("are the same in whatever parts a day of minutes is judged", () => {
-    for (let seed = 0; seed < 20; seed++) {
-      const next = random(seed)
-      const span = { from, to: from + day }
-      const watched = workflow([rules({ field: "minutes", minutesInterval: 1 + next(3) })])
-      const chosen = next(60_000)
-      const runs = startsOf(watched, span).flatMap((time) => {
-        const run = time + chosen + next(900) + (next(12) === 0 ? next(170_000) : 0)
-        return next(50) === 0 ? [] : next(50) === 0 ? [run, run + 5] : [run]
-      })
-      judge(watched, ordered(runs), { seen: span })
-    }
-  })
-
   it("are few where a start of each second is judged", () => {
     const watched = workflow([rules({ field: "seconds", secondsInterval: 1 })])
     const times = Array.from({ length: 27_000 }, (_, index) => from + index * 1000)
