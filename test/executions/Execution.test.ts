@@ -1,13 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Schema from "effect/Schema"
 import { obj } from "../../src/base/Json.ts"
 import * as Execution from "../../src/executions/Execution.ts"
 import * as ExecutionHead from "../../src/n8n/model/ExecutionHead.ts"
 import * as TestMark from "../../src/n8n/model/TestMark.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { namesOf } from "../support/outputNames.ts"
-import { rounds } from "../support/seed.ts"
-import { build, document, failed, from, fromApi, items, node, Recipe, recount, run } from "./runData.ts"
+import { document, failed, from, fromApi, items, node, run } from "./runData.ts"
 
 const recorded = (name: fixtures.Name) => fromApi(fixtures.execution(name))
 
@@ -227,28 +225,6 @@ describe("outputName", () => {
     const names = [0, 1, 2].map((index) => name("n8n-nodes-base.if", [[], [], items({})], index))
     assert.deepStrictEqual(names, ["true", "false", "error"])
   })
-})
-
-describe("any run data", () => {
-  it.prop("is read without an exception, and counted right", { recipe: Recipe }, ({ recipe }) => {
-    const stored = build({ ...recipe, nodes: recipe.nodes === 250 ? 40 : recipe.nodes })
-    const execution = fromApi(stored)
-    const { nodes } = recount(stored)
-    assert.sameMembers([...execution.runs.keys()], nodes.map(({ name }) => name))
-    for (const { items, name, runs } of nodes) {
-      const found = execution.runs.get(name) ?? []
-      assert.strictEqual(found.length, runs.length)
-      assert.strictEqual(Execution.itemCount(found), items)
-      for (const one of found) {
-        for (const part of Execution.inputs(execution, name, one)) {
-          const read = Execution.slice(execution, [part], 0, Infinity)
-          assert.strictEqual(read.length, part.count)
-          assert.isTrue(Schema.is(Schema.Array(Execution.Item))(read))
-        }
-        if (one.error !== undefined) assert.isTrue(Schema.is(Execution.ErrorDetail)(Execution.errorDetail(one.error)))
-      }
-    }
-  }, { arbitrary: { runs: rounds(60) } })
 })
 
 describe("an execution without added nodes", () => {

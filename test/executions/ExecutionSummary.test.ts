@@ -209,62 +209,49 @@ describe("remaining notes", () => {
       assert.deepStrictEqual<unknown>(none.failure, { node: "Insert", error: { message: "bad row" } })
     }))
 
-  it.effect("of a null that the code did not expect: the items that lack what the error names", () =>
-    Effect.gen(function*() {
-      const failing = (message: string, ...rows: ReadonlyArray<unknown>) =>
-        summaryOf(document({
+  describe("of values that the code did not expect: the items that fit what the error names", () => {
+    const nulls = "Cannot read properties of null (reading 'trim') [line 2]"
+    const rows = [{ no: 1, note: null, email: "a" }, { no: 2, note: null, email: null }, { no: 3, email: "c", note: 1 }]
+    const inner = [{ customer: { name: "A" } }, { customer: { name: null } }]
+    const customers = [{ no: 1, note: "a", ...inner[0] }, { no: 2, note: "b" }, { no: 3, note: null, ...inner[1] }]
+    const urls = ["https://a.example", "nope", "https://b.example"].map((url, no) => ({
+      no,
+      url,
+      token: `t-${no}-canary`
+    }))
+
+    it.effect.each<[message: string, rows: ReadonlyArray<object>, where: string | undefined]>([
+      [nulls, rows, "email == null"],
+      ["the note is missing", rows, "note == null"],
+      // The field whose values have the property, not the one that the fewest lack.
+      [
+        "Cannot read properties of undefined (reading 'name')",
+        [...customers, { no: 4, note: "d" }],
+        "customer == null"
+      ],
+      [nulls, [...customers, { no: 4, note: "d" }], "note == null"],
+      [nulls, inner, "customer.name == null"],
+      // The value that the error mentions, unless it is a secret.
+      ["Invalid URL: nope?from=1. URL must start with \"http\"", urls, "url === \"nope\""],
+      ["no 2 is out of range", urls, "no === 2"],
+      ["The token t-1-canary is wrong", urls, undefined],
+      // A condition that no item meets, or each, selects nothing.
+      [nulls, rows.slice(0, 1), undefined],
+      ["no is out of range", rows, undefined]
+    ])("%s", ([message, rows, where]) =>
+      Effect.gen(function*() {
+        const { _guidance, failure } = yield* summaryOf(document({
           Rows: [run(0, { main: [items(...rows)] })],
           Code: [failed(1, { message }, { source: [from("Rows")] })]
         }, { status: "error" }))
-      const whereOf = (message: string, ...rows: ReadonlyArray<unknown>) =>
-        Effect.map(failing(message, ...rows), ({ _guidance, failure }) => {
-          const { where } = parseCall(_guidance?.example ?? "").args
-          assert.strictEqual(failure?.suspects?.where, where)
-          return where
-        })
-      const trim = "Cannot read properties of null (reading 'trim') [line 2]"
-      const rows = [{ no: 1, note: null, email: "a" }, { no: 2, note: null, email: null }, {
-        no: 3,
-        email: "c",
-        note: 1
-      }]
-      assert.strictEqual(yield* whereOf(trim, ...rows), "email == null")
-      assert.strictEqual(yield* whereOf("the note is missing", ...rows), "note == null")
-      // The field whose values have the property, not the one that the fewest lack.
-      const named = [{ no: 1, note: "a", customer: { name: "A" } }, { no: 2, note: "b" }, {
-        no: 3,
-        note: null,
-        customer: { name: null }
-      }, { no: 4, note: "d" }]
-      assert.strictEqual(
-        yield* whereOf("Cannot read properties of undefined (reading 'name')", ...named),
-        "customer == null"
-      )
-      assert.strictEqual(yield* whereOf("Cannot read properties of null (reading 'trim')", ...named), "note == null")
-      const inner = [{ customer: { name: "A" } }, { customer: { name: null } }]
-      const { _guidance, failure } = yield* failing("Cannot read properties of null (reading 'trim')", ...inner)
-      assert.deepStrictEqual<unknown>(failure?.suspects, {
-        where: "customer.name == null",
-        matched: 1,
-        items: [{ index: 1, json: { customer: { name: null } } }]
-      })
-      assert.include(_guidance?.message, "suspects are those that fit the error")
-      // The value that the error mentions, unless it is a secret.
-      const urls = ["https://a.example", "nope", "https://b.example"].map((url, no) => ({
-        no,
-        url,
-        token: `t-${no}-canary`
+        assert.strictEqual(parseCall(_guidance?.example ?? "").args["where"], where)
+        assert.strictEqual(failure?.suspects?.where, where)
+        if (rows !== inner) return
+        const shown = [{ index: 1, json: inner[1] }]
+        assert.deepStrictEqual<unknown>(failure?.suspects, { where, matched: 1, items: shown })
+        assert.include(_guidance?.message, "suspects are those that fit the error")
       }))
-      assert.strictEqual(
-        yield* whereOf("Invalid URL: nope?from=1. URL must start with \"http\"", ...urls),
-        "url === \"nope\""
-      )
-      assert.strictEqual(yield* whereOf("no 2 is out of range", ...urls), "no === 2")
-      assert.isUndefined(yield* whereOf("The token t-1-canary is wrong", ...urls))
-      // A condition that no item meets, or each, selects nothing.
-      assert.isUndefined(yield* whereOf(trim, { no: 1, note: null }, { no: 2, note: null }))
-      assert.isUndefined(yield* whereOf("no is out of range", ...rows))
-    }))
+  })
 
   it.effect("of more suspects than are shown, among more items than are read", () =>
     Effect.gen(function*() {

@@ -153,15 +153,21 @@ describe("a node that did not run", () => {
     Off: { main: [[{ node: "Agent", type: "main", index: 0 }]] }
   }
   const names = ["Start", "Switch", "Later", "Last", "Right", "After", "Tool", "Agent", "Alone"]
-  const nodes = [...names.map((name) => node(name)), node("Off", "n8n-nodes-base.set", { disabled: true })]
+  const nodes = [
+    ...names.map((name) => node(name)),
+    node("Off", "n8n-nodes-base.set", { disabled: true, parameters: { value: 7 } })
+  ]
   const ran = {
     Start: [run(0, { main: [items({})] })],
     Switch: [run(1, { main: [[], [], items({})] }, { source: [from("Start")] })]
   }
   const note = Effect.fnUntraced(function*(runData: unknown, name: string) {
     const data = yield* look(document(runData, { nodes, connections, status: "error" }), name)
+    const { parameters, type } = nodes.find((each) => each.name === name) ?? assert.fail(name)
     assert.deepInclude<unknown>(data, {
       nodeName: name,
+      nodeType: type,
+      parameters,
       status: "notRun",
       runCount: 0,
       outputs: [],
@@ -173,89 +179,25 @@ describe("a node that did not run", () => {
     return data.note
   })
 
-  it.effect("says that nothing was sent to it", () =>
-    Effect.gen(function*() {
-      const told = "This node did not run. 'Switch', the node before it, ran and sent no items to main[1]."
-      assert.strictEqual(yield* note(ran, "Later"), told)
-    }))
+  const right = { Right: [failed(2, { message: "no" }, { source: [from("Switch", 2)] })] }
 
-  it.effect("says that the one before it did not run either", () =>
+  it.effect.each<[name: string, why: string, more?: object]>([
+    ["Later", "'Switch', the node before it, ran and sent no items to main[1]."],
+    ["Last", "'Later', the node before it, did not run either."],
+    ["After", "'Right', the node before it, failed.", right],
+    ["Right", "'Switch', the node before it, sent it items, but the execution did not reach it."],
+    ["Off", "It is disabled."],
+    ["Alone", "Nothing is connected to it, and it did not start the execution."],
+    ["Tool", "It serves 'Agent', which did not use it."],
+    // A sub-node does not feed items, so only the main connection counts.
+    ["Agent", "'Off', the node before it, did not run either."]
+  ])("says why: %s", ([name, why, more]) =>
     Effect.gen(function*() {
-      assert.strictEqual(
-        yield* note(ran, "Last"),
-        "This node did not run. 'Later', the node before it, did not run either."
-      )
-    }))
-
-  it.effect("says that the one before it failed", () =>
-    Effect.gen(function*() {
-      const runData = { ...ran, Right: [failed(2, { message: "no" }, { source: [from("Switch", 2)] })] }
-      assert.strictEqual(yield* note(runData, "After"), "This node did not run. 'Right', the node before it, failed.")
-    }))
-
-  it.effect("says that the execution ended before its turn", () =>
-    Effect.gen(function*() {
-      const told =
-        "This node did not run. 'Switch', the node before it, sent it items, but the execution did not reach it."
-      assert.strictEqual(yield* note(ran, "Right"), told)
-    }))
-
-  it.effect("says that it is disabled, alone, or a sub-node that was not used", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(yield* note(ran, "Off"), "This node did not run. It is disabled.")
-      const alone = "This node did not run. Nothing is connected to it, and it did not start the execution."
-      assert.strictEqual(yield* note(ran, "Alone"), alone)
-      assert.strictEqual(yield* note(ran, "Tool"), "This node did not run. It serves 'Agent', which did not use it.")
-      // A sub-node does not feed items, so only the main connection counts.
-      assert.strictEqual(
-        yield* note(ran, "Agent"),
-        "This node did not run. 'Off', the node before it, did not run either."
-      )
-    }))
-
-  it.effect("gives its parameters anyway", () =>
-    Effect.gen(function*() {
-      const nodes = [node("A"), node("B", "n8n-nodes-base.set", { parameters: { value: 7 } })]
-      const data = yield* look(document({ A: [run(0, { main: [[]] })] }, { nodes }), "B")
-      assert.deepInclude<unknown>(data, { nodeType: "n8n-nodes-base.set", parameters: { value: 7 } })
+      assert.strictEqual(yield* note({ ...ran, ...more }, name), `This node did not run. ${why}`)
     }))
 })
 
 describe("odd nodes", () => {
-  it.effect("a sub-node: what it was asked, and what it lent", () =>
-    Effect.gen(function*() {
-      const execution = document({
-        Agent: [run(0, { main: [items({ answer: 42 })] })],
-        Model: [
-          run(1, { ai_languageModel: [items({ text: "42" }, { text: "43" })] }, {
-            source: [from("Agent")],
-            inputOverride: { ai_languageModel: [items({ messages: ["What?"] })] }
-          })
-        ]
-      }, { nodes: [node("Agent", "@n8n/n8n-nodes-langchain.agent"), node("Model")] })
-      const data = yield* look(execution, "Model")
-      assert.deepStrictEqual<unknown>(data.input, {
-        sources: [{ input: "ai_languageModel", count: 1 }],
-        items: [{ json: { messages: ["What?"] } }]
-      })
-      assert.deepStrictEqual<unknown>(data.outputs, [{ output: "ai_languageModel", items: 2 }])
-      assert.deepStrictEqual<unknown>(data.output, {
-        output: "ai_languageModel",
-        items: [{ json: { text: "42" } }, { json: { text: "43" } }]
-      })
-    }))
-
-  it.effect("a source that is null: the other input keeps its index", () =>
-    Effect.gen(function*() {
-      const execution = document({
-        B: [run(0, { main: [items({ b: 1 })] })],
-        Merge: [run(1, { main: [[]] }, { source: [null, from("B")] })]
-      }, { nodes: [node("B"), node("Merge", "n8n-nodes-base.merge")] })
-      const { input } = yield* look(execution, "Merge")
-      assert.deepStrictEqual<unknown>(input.sources, [{ input: "main[1]", node: "B", output: 0, run: 0, count: 1 }])
-      assert.deepStrictEqual<unknown>(jsons(input), [{ b: 1 }])
-    }))
-
   it.effect("one that was renamed since: under its name of then", () =>
     Effect.gen(function*() {
       const execution = document({ "Old name": [run(0, { main: [items({ a: 1 })] })] }, { nodes: [node("New name")] })

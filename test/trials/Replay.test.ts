@@ -100,32 +100,6 @@ describe("a replay", () => {
       }).pipe(Effect.provide(recorded))
   )
 
-  it.effect("pins what keeps state of earlier runs, and runs the sub-nodes of what it is asked to run", () =>
-    Effect.gen(function*() {
-      for (
-        const change of [
-          { type: "n8n-nodes-base.removeDuplicates", parameters: { operation: "removeItemsSeenInPreviousExecutions" } },
-          { parameters: { jsCode: "const data = $getWorkflowStaticData('global')\nreturn [{ json: data }]" } }
-        ]
-      ) {
-        const loop = changed("loop", "Inside", change)
-        assert.lengthOf(pinOf(yield* replay("loop", { subject: loop }), loop, "Inside")?.runs ?? [], 3)
-      }
-      const { connections, nodes, ...rest } = subject("loop")
-      const agent: Subject = {
-        ...rest,
-        nodes: [...nodes, { name: "Model", type: "@n8n/n8n-nodes-langchain.lmChatOpenAi" }],
-        connections: {
-          ...connections,
-          Model: { ai_languageModel: [[{ node: "Inside", type: "ai_languageModel", index: 0 }]] }
-        }
-      }
-      assert.isDefined(pinOf(yield* replay("loop", { subject: agent }), agent, "Inside"))
-      const asked = yield* replay("loop", { subject: agent, running: new Set(["Inside"]) })
-      assert.isUndefined(pinOf(asked, agent, "Inside"))
-      assert.isUndefined(pinOf(asked, agent, "Model"))
-    }).pipe(Effect.provide(recorded)))
-
   it.effect("leaves out what failed, or did not run, then", () =>
     Effect.gen(function*() {
       const failed = pinOf(yield* replay("httpFail"), subject("httpFail"), "HTTP Request")
@@ -140,17 +114,6 @@ describe("a replay", () => {
       const of = yield* replay("fail", { startNode: "Boom" })
       assert.strictEqual(of.startItems?.length, 120)
       assert.match(yield* refusal("merge", { startNode: "Merge" }), /'Merge' received items by several inputs/)
-    }).pipe(Effect.provide(recorded)))
-
-  it.effect("that starts in the middle has what the nodes gave that others refer to, linked to its items", () =>
-    Effect.gen(function*() {
-      const before = subject("fail").nodes.find(({ name }) => name !== "Boom" && name !== "Webhook")?.name ?? ""
-      const refers = changed("fail", "Boom", { parameters: { jsCode: `return $('${before}').all()` } })
-      const { earlier } = yield* replay("fail", { startNode: "Boom", subject: refers })
-      assert.deepStrictEqual([...earlier?.keys() ?? []], [before])
-      assert.lengthOf(earlier?.get(before)?.items ?? [], 120)
-      assert.deepStrictEqual(earlier?.get(before)?.origins, Array.from({ length: 120 }, (_, index) => index))
-      assert.isUndefined((yield* replay("fail", { subject: refers })).earlier)
     }).pipe(Effect.provide(recorded)))
 
   it.effect("says why there is none", () =>

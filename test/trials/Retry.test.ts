@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import { CallContext } from "../../src/base/CallContext.ts"
 import * as Deadline from "../../src/base/Deadline.ts"
 import { type Obj, obj } from "../../src/base/Json.ts"
-import * as Omission from "../../src/base/Omission.ts"
 import { keyOf, RetryLog } from "../../src/executions/RetryLog.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
@@ -120,41 +119,6 @@ describe("a retry from the start", () => {
         assert.lengthOf(yield* sent(api), 3)
       })
     ))
-
-  it.effect("shows in a dry run the whole request of one run, and the beginnings of those of many", () => {
-    const lines = Array.from({ length: 90 }, (_, no) => ({ sku: `S-${no}` }))
-    const long = (id: number) => {
-      const run = failed(id)
-      return JSON.parse(JSON.stringify(run).replaceAll(`{"no":${id}}`, JSON.stringify({ no: id, lines }))) as typeof run
-    }
-    return inShop(
-      () =>
-        Effect.gen(function*() {
-          const body = JSON.stringify({ no: 1, lines })
-          const shown = (input: Obj) =>
-            Effect.map(hurried(tools.retryExecution.answer(input)), ({ data }) => data.wouldRetry)
-          const one = yield* shown({ ids: ["1"], from: "start", dryRun: true })
-          assert.strictEqual(one?.[0]?.body, body)
-          const many = yield* shown({ last: 41, from: "start", dryRun: true })
-          assert.lengthOf(many ?? [], 41)
-          const long = (many ?? []).flatMap(({ body, id }) => id === "41" ? [] : [String(body)])
-          for (const body of long) assert.isTrue(Omission.isShortened(body))
-          assert.isAtMost(JSON.stringify(many).length, 16_000)
-          const sizes = long.map(({ length }) => length)
-          assert.isAtMost(Math.max(...sizes) - Math.min(...sizes), 2)
-          // A short body stays whole beside long ones.
-          const few = yield* shown({ ids: ["1", "2", "41"], from: "start", dryRun: true })
-          assert.deepStrictEqual(few?.map(({ body }) => body), [body, body.replace("1", "2"), "{\"no\":41}"])
-          const all = yield* retry({ last: 41, from: "start", dryRun: true })
-          assert.strictEqual(all.wouldRetry?.find(({ id }) => id === "1")?.body, body)
-        }),
-      {},
-      [...Array.from({ length: 40 }, (_, index) => long(index + 1)), {
-        ...failed(41),
-        startedAt: "2026-10-01T03:00:00.000Z"
-      }]
-    )
-  })
 
   it.effect("asks first, and sends nothing in a dry run or if the user declines", () =>
     inShop(({ api }) =>
@@ -383,46 +347,22 @@ describe("a retry from the failed node", () => {
       inShop(() => Effect.map(retry({ ids: ["1"], dryRun: true }), ({ advice = [] }) => advice[0]), {
         seed: { workflows: [...workflows], executions: [run] }
       })
+    const fixed = changed(calling, "Pay", { parameters: { url: "x" } })
+    const other = changed(calling, "Valid", { parameters: { keepOnlySet: true } })
+    const longer = {
+      ...calling,
+      nodes: [...calling.nodes, node("Extra", "set")],
+      connections: { Hook: link("Valid"), Valid: link("Enrich"), Enrich: link("Extra"), Extra: link("Pay") }
+    }
+    const [failure, start] = [{ from: "failure" }, { from: "start" }]
     const cases: ReadonlyArray<readonly [string, ReadonlyArray<N8nApi.Workflow>, Obj, RegExp]> = [
-      ["nothing", [calling, sub], { from: "failure" }, /Nothing that ran has changed/],
-      [
-        "the position of a node",
-        [changed(calling, "Valid", { position: [9, 9] }), sub],
-        { from: "failure" },
-        /Nothing that ran/
-      ],
-      [
-        "the failed node",
-        [changed(calling, "Pay", { parameters: { url: "x" } }), sub],
-        { from: "failure", latest: true },
-        /at 'Pay' or after it/
-      ],
-      [
-        "a node before it",
-        [changed(calling, "Valid", { parameters: { keepOnlySet: true } }), sub],
-        { from: "start" },
-        /old items: 'Valid'; the start runs 'Enrich' again/
-      ],
-      [
-        "a node that is new before it",
-        [
-          {
-            ...calling,
-            nodes: [...calling.nodes, node("Extra", "set")],
-            connections: { Hook: link("Valid"), Valid: link("Enrich"), Enrich: link("Extra"), Extra: link("Pay") }
-          },
-          sub
-        ],
-        { from: "start" },
-        /old items: 'Extra', 'Pay'/
-      ],
-      [
-        "the sub-workflow",
-        [calling, { ...sub, updatedAt: "2026-11-09T03:00:00.000Z" }],
-        { from: "start" },
-        /'Enrich' \(sub-workflow 'Prices'\)/
-      ],
-      ["the workflow, which was deleted", [sub], { from: "failure" }, /cannot be read, so a fix before 'Pay'/]
+      ["nothing", [calling, sub], failure, /Nothing that ran has changed/],
+      ["a position", [changed(calling, "Valid", { position: [9, 9] }), sub], failure, /Nothing that ran/],
+      ["the failed node", [fixed, sub], { from: "failure", latest: true }, /at 'Pay' or after it/],
+      ["a node before it", [other, sub], start, /old items: 'Valid'; the start runs 'Enrich' again/],
+      ["a node that is new before it", [longer, sub], start, /old items: 'Extra', 'Pay'/],
+      ["the sub-workflow", [calling, { ...sub, updatedAt: "2026-11-09" }], start, /'Enrich' \(sub-workflow 'Prices'\)/],
+      ["the workflow, which was deleted", [sub], failure, /cannot be read, so a fix before 'Pay'/]
     ]
     for (const [what, workflows, call, why] of cases) {
       it.effect(`where ${what} changed`, () =>

@@ -56,27 +56,24 @@ const inWorld = <E>(
   )
 }
 
+interface Added {
+  readonly message?: string
+  readonly status?: string
+  readonly ms?: number
+  readonly items?: number
+  readonly mode?: string
+  readonly workflowVersionId?: string | undefined
+}
+
+type Needs = FakeN8n.FakeN8n | N8nClient
+
 interface World {
   /** Requests of the last look. */
   readonly requests: Array<string>
   /** Milliseconds that n8n takes for its list of workflows. */
   listTakes: number
-  readonly add: (
-    workflow: FakeN8n.Workflow,
-    at: number,
-    more?: {
-      readonly message?: string
-      readonly status?: string
-      readonly ms?: number
-      readonly items?: number
-      readonly mode?: string
-      readonly workflowVersionId?: string | undefined
-    }
-  ) => Effect.Effect<void, never, FakeN8n.FakeN8n>
-  readonly look: (
-    at: number,
-    options?: Partial<Watch.Options>
-  ) => Effect.Effect<Watch.Report, unknown, FakeN8n.FakeN8n | N8nClient>
+  readonly add: (workflow: FakeN8n.Workflow, at: number, more?: Added) => Effect.Effect<void, never, FakeN8n.FakeN8n>
+  readonly look: (at: number, options?: Partial<Watch.Options>) => Effect.Effect<Watch.Report, unknown, Needs>
 }
 
 const publish = (id: string) =>
@@ -295,13 +292,9 @@ describe("a workflow with the tag watch: off", () => {
         inWorld(watched, (world) =>
           Effect.gen(function*() {
             const named = (id: string) => watched.find((each) => each.id === id) ?? assert.fail(id)
-            const [failing, missing, slow, stuck, empty] = [
-              named("failing"),
-              named("missing"),
-              named("slow"),
-              named("stuck"),
-              named("empty")
-            ]
+            const [failing, missing] = [named("failing"), named("missing")]
+            const [slow, stuck, empty] = [named("slow"), named("stuck"), named("empty")]
+
             for (let minutes = 0; minutes < 60; minutes++) {
               const at = start + minutes * minute
               const isBad = minutes >= 45

@@ -1,4 +1,5 @@
 /** A week of an n8n with planted incidents, and the weeks before it as its usual behaviour: data for any time. */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { type Obj, obj } from "../../src/base/Json.ts"
@@ -79,33 +80,11 @@ const week = 7 * day
 /** Beginning of the stored runs, as milliseconds before the end: two whole weeks before any silence in it. */
 const history = 17 * day
 
-interface Local {
-  readonly date: string
-  readonly hour: number
-  readonly minute: number
-  /** Such as `-05:00`. */
-  readonly offset: string
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>()
-
 /** Time on the clocks of a zone. */
-const localOf = (time: number, zone: string): Local => {
-  const options = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const
-  const format = formats.get(zone) ?? new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone, hourCycle: "h23" })
-  formats.set(zone, format)
-  const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, value]))
-  const date = `${parts.get("year")}-${parts.get("month")}-${parts.get("day")}`
-  const [hours, minutes] = [Number(parts.get("hour")), Number(parts.get("minute"))]
-  const ahead = (Date.parse(`${date}T00:00:00Z`) + hours * hour + minutes * minute - time) / minute
-  const two = (value: number) => String(value).padStart(2, "0")
-  const size = Math.abs(Math.round(ahead))
-  return {
-    date,
-    hour: hours,
-    minute: minutes,
-    offset: `${ahead < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`
-  }
+const localOf = (time: number, zone: string) => {
+  const zoned = DateTime.makeZonedUnsafe(time, { timeZone: zone })
+  const { hour, minute } = DateTime.toParts(zoned)
+  return { date: DateTime.formatIsoDate(zoned), hour, minute, offset: DateTime.zonedOffsetIso(zoned) }
 }
 
 /** Item of a Schedule Trigger, as n8n records it. */
