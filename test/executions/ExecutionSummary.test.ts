@@ -236,7 +236,7 @@ describe("remaining notes", () => {
       ["no 2 is out of range", urls, "no === 2"],
       ["The token t-1-canary is wrong", urls, undefined],
       // A condition that no item meets, or each, selects nothing.
-      [nulls, rows.slice(0, 1), undefined],
+      [nulls, [{ no: 1, note: null }, { no: 2, note: null }], undefined],
       ["no is out of range", rows, undefined]
     ])("%s", ([message, rows, where]) =>
       Effect.gen(function*() {

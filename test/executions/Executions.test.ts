@@ -96,16 +96,8 @@ describe("Executions", () => {
     }).pipe(Effect.provide(Executions.layer())))
 
   it.effect.each([
-    { status: "success", isCached: true },
-    { status: "error", isCached: true },
-    { status: "canceled", isCached: true },
-    { status: "crashed", isCached: true },
-    { status: "running", isCached: false },
-    { status: "waiting", isCached: false },
-    { status: "new", isCached: false },
-    { status: "unknown", isCached: false },
-    { status: "a status of 2027", isCached: false },
-    { status: null, isCached: false }
+    ...["success", "error", "canceled", "crashed"].map((status) => ({ status, isCached: true })),
+    ...["running", "waiting", "new", "unknown", "a status of 2027", null].map((status) => ({ status, isCached: false }))
   ])("with status $status: cached is $isCached", ({ isCached, status }) =>
     Effect.gen(function*() {
       const { asked, get } = yield* connected([execution(1, { status })])

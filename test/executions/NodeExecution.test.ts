@@ -25,10 +25,7 @@ interface Options {
 }
 
 const askFor = (id: string, nodeName: string, options: Options = {}) =>
-  Effect.map(
-    ask(getExecutionByNode, { id, nodeName, itemOffset: 0, itemLimit: 50, ...options }),
-    ({ data }) => data
-  )
+  Effect.map(ask(getExecutionByNode, { id, nodeName, itemOffset: 0, itemLimit: 50, ...options }), ({ data }) => data)
 
 const look = (execution: N8nApi.Execution, nodeName: string, options?: Options) =>
   Effect.provide(askFor(execution.id, nodeName, options), holding(execution))
@@ -249,9 +246,7 @@ describe("a budget", () => {
   const longName = "顧客からの注文を確認して請求書を作成し、担当者に送信する".repeat(4)
   const execution = document({
     A: [
-      run(0, {
-        main: [items(...Array.from({ length: 60 }, (_, id) => ({ id, text: "lorem ipsum ".repeat(id * 2) })))]
-      })
+      run(0, { main: [items(...Array.from({ length: 60 }, (_, id) => ({ id, text: "lorem ipsum ".repeat(id * 2) })))] })
     ],
     [longName]: [
       run(1, { main: [items(...Array.from({ length: 20 }, (_, id) => ({ id, big: "z ".repeat(3_000) })))] }, {

@@ -78,10 +78,7 @@ describe("a selection", () => {
       assert.deepStrictEqual(ids(selection), [12, 10, 8, 7])
       assert.deepStrictEqual(selection.runs.map(({ value }) => value), ["run 12", "run 10", undefined, "run 7"])
       assert.isFalse(selection.isComplete)
-      assert.strictEqual(
-        selection.note,
-        "n8n deleted 1 run meanwhile. 1 run could not be read (9): It contains 600 MB"
-      )
+      assert.strictEqual(selection.note, "n8n deleted 1 run meanwhile. 1 run could not be read (9): It contains 600 MB")
       const all = yield* Effect.flip(Selection.select({ defaultLast: 20 }, () => Effect.fail(unreadable)))
       assert.strictEqual(all, unreadable)
     }).pipe(Effect.provide(holding(runs(12)))))
@@ -133,11 +130,7 @@ describe("a selection", () => {
 
   it.effect("ends after many bytes", () =>
     Effect.gen(function*() {
-      const selection = yield* Selection.select(
-        { defaultLast: 100 },
-        ({ id }) => Effect.succeed(id),
-        () => 66_000_000
-      )
+      const selection = yield* Selection.select({ defaultLast: 100 }, ({ id }) => Effect.succeed(id), () => 66_000_000)
       assert.isAtLeast(ids(selection).length, 15)
       assert.isAtMost(ids(selection).length, 20)
       assert.isFalse(selection.isComplete)

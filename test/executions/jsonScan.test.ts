@@ -350,12 +350,7 @@ describe("value", () => {
 
       const lists: Array<List> = []
       scan(text, { on: "list", take: (list) => lists.push(list) }, sizes)
-      assert.deepStrictEqual(lists, [{
-        count: 1,
-        start: 1,
-        end: text.length - 1,
-        marks: [{ element: 0, at: 1 }]
-      }])
+      assert.deepStrictEqual(lists, [{ count: 1, start: 1, end: text.length - 1, marks: [{ element: 0, at: 1 }] }])
       scan(text, skip, sizes)
     }
   })
@@ -437,9 +432,7 @@ describe("list", () => {
   it.prop(
     "marks elements of any size where they begin",
     {
-      list: Arbitrary.array(Arbitrary.schema(Schema.Tuple([between(0, paddings.length - 1), Json])), {
-        maxLength: 40
-      }),
+      list: Arbitrary.array(Arbitrary.schema(Schema.Tuple([between(0, paddings.length - 1), Json])), { maxLength: 40 }),
       dice: Dice,
       sizes: Arbitrary.schema(Schema.Array(Schema.Union([between(0, 40), between(0, 100_000)])))
     },
@@ -583,11 +576,7 @@ describe("text that is not JSON", () => {
       let bytes = whole
       for (const [place, removed, inserted] of damages.slice(0, 3)) {
         const at = place % (bytes.length + 1)
-        bytes = Bytes.concat([
-          bytes.subarray(0, at),
-          bytesOf(fragments[inserted] ?? ""),
-          bytes.subarray(at + removed)
-        ])
+        bytes = Bytes.concat([bytes.subarray(0, at), bytesOf(fragments[inserted] ?? ""), bytes.subarray(at + removed)])
       }
       // A key with a backslash would spoil JSON.parse: see `write`.
       if (/\\\\(?:[^"\\]|\\.)*"\s*:/.test(new TextDecoder().decode(bytes))) return

@@ -65,12 +65,7 @@ export const document = (runData: unknown, more: {
   stoppedAt: more.stoppedAt === undefined ? "2026-11-21T20:59:50.000Z" : more.stoppedAt,
   waitTill: null,
   data: "data" in more ? more.data : { resultData: { runData, ...more.result } },
-  workflowData: {
-    id: "wf1",
-    name: "Handmade",
-    nodes: more.nodes ?? [],
-    connections: more.connections ?? {}
-  }
+  workflowData: { id: "wf1", name: "Handmade", nodes: more.nodes ?? [], connections: more.connections ?? {} }
 })
 
 /** A node of a workflow. */
@@ -283,10 +278,10 @@ export const build = (recipe: Recipe): N8nApi.Execution => {
   }))
   const connections = Object.fromEntries(
     distinct.map((name) => [name, {
-      [pick(ports)]: Array.from({ length: next(3) }, () =>
-        chance(20)
-          ? null
-          : [{ node: chance(10) ? "gone" : pick(distinct), type: "main", index: next(2) }])
+      [pick(ports)]: Array.from(
+        { length: next(3) },
+        () => chance(20) ? null : [{ node: chance(10) ? "gone" : pick(distinct), type: "main", index: next(2) }]
+      )
     }])
   )
   return {

@@ -26,10 +26,7 @@ const stored = (first: ReadonlyArray<unknown>, data: object = {}) => ({
     nodes: ["受注", "Idle"].map((name) => ({ name, type: "n8n-nodes-base.noOp" })),
     connections: {}
   },
-  data: {
-    resultData: { runData: { "受注": [run(first, [{ n: -1 }]), run([{ n: 100 }], [{ n: -100 }])] } },
-    ...data
-  }
+  data: { resultData: { runData: { "受注": [run(first, [{ n: -1 }]), run([{ n: 100 }], [{ n: -100 }])] } }, ...data }
 })
 
 const many = Array.from({ length: 5_000 }, (_, n) => ({ n, text: `注文 ${n} `.repeat(10) }))
@@ -37,11 +34,7 @@ const many = Array.from({ length: 5_000 }, (_, n) => ({ n, text: `注文 ${n} `.
 const on = <A, E>(
   execution: FakeN8n.Execution,
   effect: Effect.Effect<A, E, FakeN8n.FakeN8n | Executions.Executions | N8nClient>
-) =>
-  Effect.provide(
-    effect,
-    Layer.merge(FakeN8n.layer({ workflows: [], executions: [execution] }), Executions.layer())
-  )
+) => Effect.provide(effect, Layer.merge(FakeN8n.layer({ workflows: [], executions: [execution] }), Executions.layer()))
 
 const Row = Schema.Struct({ n: Schema.Int })
 

@@ -35,6 +35,8 @@ export interface Subject {
   readonly changes: ReadonlyArray<Change>
 }
 
+const change = (name: string, at: string, apply: Change["apply"]): Change => ({ name, at, apply })
+
 const nodeOf = ({ nodes }: Draft, name: string) => {
   const index = nodes.findIndex((each) => each.name === name)
   const one = nodes[index]
@@ -155,28 +157,24 @@ export const orders: Subject = {
       ["Small", "Sum"]
     ]),
   changes: [
-    { name: "wrong field", at: "Map contact", apply: rewrite("Map contact", "body.email", "body.mail") },
-    { name: "changed rounding", at: "Total", apply: rewrite("Total", "* 100) / 100", "* 10) / 10") },
-    { name: "swapped condition", at: "Large?", apply: rewrite("Large?", "gt", "lt") },
-    { name: "reordered items", at: "Total", apply: rewrite("Total", "}))", "})).reverse()") },
-    { name: "changed response", at: "Answer", apply: rewrite("Answer", "ok: true", "ok: 1") },
-    { name: "changed status", at: "Answer", apply: assign("Answer", { options: { responseCode: 200 } }) },
-    { name: "lost branch", at: "Small", apply: cut("Large?", 1) },
-    {
-      name: "a throw",
-      at: "Total",
-      apply: rewrite("Total", "return ", "if ($input.first().json.qty === 3) throw new Error('no stock')\nreturn ")
-    },
-    { name: "a text instead of a number", at: "Total", apply: rewrite("Total", "total: Math", "total: '' + Math") },
-    { name: "another path", at: "Hook", apply: assign("Hook", { path: "elsewhere" }) },
-    {
-      name: "a new sender",
-      at: "Audit",
-      apply: (all) => {
-        all.nodes.push(send("Audit", "http://127.0.0.1:9/audit", "{ ok: 1 }"))
-        Object.assign(all.connections, { Answer: main("Audit") })
-      }
-    }
+    change("wrong field", "Map contact", rewrite("Map contact", "body.email", "body.mail")),
+    change("changed rounding", "Total", rewrite("Total", "* 100) / 100", "* 10) / 10")),
+    change("swapped condition", "Large?", rewrite("Large?", "gt", "lt")),
+    change("reordered items", "Total", rewrite("Total", "}))", "})).reverse()")),
+    change("changed response", "Answer", rewrite("Answer", "ok: true", "ok: 1")),
+    change("changed status", "Answer", assign("Answer", { options: { responseCode: 200 } })),
+    change("lost branch", "Small", cut("Large?", 1)),
+    change(
+      "a throw",
+      "Total",
+      rewrite("Total", "return ", "if ($input.first().json.qty === 3) throw new Error('no stock')\nreturn ")
+    ),
+    change("a text instead of a number", "Total", rewrite("Total", "total: Math", "total: '' + Math")),
+    change("another path", "Hook", assign("Hook", { path: "elsewhere" })),
+    change("a new sender", "Audit", (all) => {
+      all.nodes.push(send("Audit", "http://127.0.0.1:9/audit", "{ ok: 1 }"))
+      Object.assign(all.connections, { Answer: main("Audit") })
+    })
   ]
 }
 
@@ -201,21 +199,13 @@ export const batches: Subject = {
       ...row("Inside", "Book", "Booked", "Batches")
     ]),
   changes: [
-    { name: "other batch size", at: "Batches", apply: assign("Batches", { batchSize: 3 }) },
-    {
-      name: "a sender less",
-      at: "Tell",
-      apply: (all) => {
-        all.nodes.splice(all.nodes.indexOf(nodeOf(all, "Tell").one), 1)
-        cut("Report", 0)(all)
-      }
-    },
-    { name: "changed body in a loop", at: "Book", apply: rewrite("Book", "cost: $json.cost", "cost: $json.price") },
-    {
-      name: "dropped items in a loop",
-      at: "Booked",
-      apply: rewrite("Booked", "$input.all()", "$input.all().slice(0, 1)")
-    }
+    change("other batch size", "Batches", assign("Batches", { batchSize: 3 })),
+    change("a sender less", "Tell", (all) => {
+      all.nodes.splice(all.nodes.indexOf(nodeOf(all, "Tell").one), 1)
+      cut("Report", 0)(all)
+    }),
+    change("changed body in a loop", "Book", rewrite("Book", "cost: $json.cost", "cost: $json.price")),
+    change("dropped items in a loop", "Booked", rewrite("Booked", "$input.all()", "$input.all().slice(0, 1)"))
   ]
 }
 
@@ -256,9 +246,9 @@ const customers: Subject = {
       ["Ranks", "Join", "main", 0, 1]
     ]),
   changes: [
-    { name: "inner join", at: "Join", apply: rewrite("Join", "keepEverything", "keepMatches") },
-    { name: "sorted the other way", at: "Sorted", apply: rewrite("Sorted", "descending", "ascending") },
-    { name: "another aggregation", at: "Totals", apply: rewrite("Totals", "sum", "max") }
+    change("inner join", "Join", rewrite("Join", "keepEverything", "keepMatches")),
+    change("sorted the other way", "Sorted", rewrite("Sorted", "descending", "ascending")),
+    change("another aggregation", "Totals", rewrite("Totals", "sum", "max"))
   ]
 }
 
@@ -295,9 +285,9 @@ export const routes: Subject = {
       ["Through", "Collected", "main", 0, 2]
     ]),
   changes: [
-    { name: "another comparison", at: "Route", apply: rewrite("Route", "lt", "lte") },
-    { name: "another address", at: "Pack", apply: rewrite("Pack", "/pack/", "/pack/v2/") },
-    { name: "lost fallback", at: "Many", apply: cut("Route", 2) }
+    change("another comparison", "Route", rewrite("Route", "lt", "lte")),
+    change("another address", "Pack", rewrite("Pack", "/pack/", "/pack/v2/")),
+    change("lost fallback", "Many", cut("Route", 2))
   ]
 }
 
@@ -324,22 +314,14 @@ const checked: Subject = {
       ["Quiet", "End"]
     ]),
   changes: [
-    {
-      name: "a field less to a sub-workflow",
-      at: "Order",
-      apply: rewrite("Order", ", count: $json.body.lines.length", "")
-    },
-    {
-      name: "another type",
-      at: "Checked",
-      apply: rewrite("Checked", "$json.email.split('@')[1]", "$json.email.split('@')")
-    },
-    {
-      name: "another sub-workflow",
-      at: "Check",
-      apply: assign("Check", { workflowId: { __rl: true, mode: "id", value: "other" } })
-    },
-    { name: "another text to send", at: "Alert", apply: rewrite("Alert", "lines`", "rows`") }
+    change("a field less to a sub-workflow", "Order", rewrite("Order", ", count: $json.body.lines.length", "")),
+    change("another type", "Checked", rewrite("Checked", "$json.email.split('@')[1]", "$json.email.split('@')")),
+    change(
+      "another sub-workflow",
+      "Check",
+      assign("Check", { workflowId: { __rl: true, mode: "id", value: "other" } })
+    ),
+    change("another text to send", "Alert", rewrite("Alert", "lines`", "rows`"))
   ]
 }
 
@@ -382,14 +364,10 @@ const faulty: Subject = {
       ["Refused", "States", "main", 0, 1]
     ]),
   changes: [
-    { name: "an error no longer thrown", at: "Priced", apply: rewrite("Priced", "$json.qty === 4", "$json.qty === 9") },
-    { name: "a disabled sender", at: "Report", apply: (all) => nodeOf(all, "Report").put({ disabled: true }) },
-    { name: "lost error output", at: "Refused", apply: cut("Charge", 1) },
-    {
-      name: "an error that stops the run",
-      at: "Priced",
-      apply: (all) => nodeOf(all, "Priced").put({ onError: "stopWorkflow" })
-    }
+    change("an error no longer thrown", "Priced", rewrite("Priced", "$json.qty === 4", "$json.qty === 9")),
+    change("a disabled sender", "Report", (all) => nodeOf(all, "Report").put({ disabled: true })),
+    change("lost error output", "Refused", cut("Charge", 1)),
+    change("an error that stops the run", "Priced", (all) => nodeOf(all, "Priced").put({ onError: "stopWorkflow" }))
   ]
 }
 
@@ -418,14 +396,14 @@ const waiting: Subject = {
       code("Done", "return [{ json: { reminded: $input.all().length } }]")
     ], row("Hook", "Order", "Wait", "Rows", "Named", "Net", "Remind", "Done")),
   changes: [
-    { name: "an empty label", at: "Named", apply: rewrite("Named", "$json.sku", "$json.SKU") },
-    { name: "a longer wait", at: "Wait", apply: assign("Wait", { amount: 90 }) },
-    { name: "another tax", at: "Net", apply: rewrite("Net", "1.19", "1.07") },
-    {
-      name: "a throw",
-      at: "Net",
-      apply: rewrite("Net", "return ", "if ($input.first().json.qty === 3) throw new Error('no net')\nreturn ")
-    }
+    change("an empty label", "Named", rewrite("Named", "$json.sku", "$json.SKU")),
+    change("a longer wait", "Wait", assign("Wait", { amount: 90 })),
+    change("another tax", "Net", rewrite("Net", "1.19", "1.07")),
+    change(
+      "a throw",
+      "Net",
+      rewrite("Net", "return ", "if ($input.first().json.qty === 3) throw new Error('no net')\nreturn ")
+    )
   ]
 }
 
@@ -456,8 +434,8 @@ const files: Subject = {
       code("Checked", "return [{ json: { rows: $input.all().length, first: $input.first().json.sku } }]")
     ], [...row("Hook", "Rows", "Cells", "File", "Hash", "Upload"), ["Hash", "Read"], ["Read", "Checked"]]),
   changes: [
-    { name: "another file name", at: "File", apply: rewrite("File", "orders.csv", "order.csv") },
-    { name: "a column less", at: "Cells", apply: rewrite("Cells", ", name: $json.name", "") }
+    change("another file name", "File", rewrite("File", "orders.csv", "order.csv")),
+    change("a column less", "Cells", rewrite("Cells", ", name: $json.name", ""))
   ]
 }
 
@@ -490,13 +468,9 @@ const agent: Subject = {
       ["Calculator", "Agent", "ai_tool"]
     ]),
   changes: [
-    { name: "another model", at: "Agent", apply: rewrite("Model", "gpt-4o-mini", "gpt-4o") },
-    {
-      name: "another prompt",
-      at: "Agent",
-      apply: rewrite("Agent", "={{ $json.question }}", "=Briefly: {{ $json.question }}")
-    },
-    { name: "another reading of the answer", at: "Parsed", apply: rewrite("Parsed", ".output).output", ".output)") }
+    change("another model", "Agent", rewrite("Model", "gpt-4o-mini", "gpt-4o")),
+    change("another prompt", "Agent", rewrite("Agent", "={{ $json.question }}", "=Briefly: {{ $json.question }}")),
+    change("another reading of the answer", "Parsed", rewrite("Parsed", ".output).output", ".output)"))
   ]
 }
 
@@ -537,9 +511,9 @@ const history: Subject = {
       ["Out", "Both", "main", 0, 1]
     ]),
   changes: [
-    { name: "another condition", at: "In?", apply: assign("In?", condition("$json.kind", "notEquals", "in")) },
-    { name: "other code of a node that is not run", at: "Seen", apply: rewrite("Seen", "?? 0) + 1", "?? 0) + 2") },
-    { name: "another key", at: "Renamed", apply: rewrite("Renamed", "position", "place") }
+    change("another condition", "In?", assign("In?", condition("$json.kind", "notEquals", "in"))),
+    change("other code of a node that is not run", "Seen", rewrite("Seen", "?? 0) + 1", "?? 0) + 2")),
+    change("another key", "Renamed", rewrite("Renamed", "position", "place"))
   ]
 }
 

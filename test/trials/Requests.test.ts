@@ -61,21 +61,6 @@ const rowsOf = Effect.fnUntraced(
 const total = (rows: ReadonlyArray<Requests.Row>) => rows.reduce((sum, { items }) => sum + items, 0)
 
 describe("requests by address", () => {
-  it.effect("names every address that the items of a node lead to", () =>
-    Effect.gen(function*() {
-      const rows = yield* rowsOf([[
-        request("POST", "a", { v: 1 }),
-        request("DELETE", "customers/all"),
-        request("PUT", "c", { v: 3 })
-      ]])
-      assert.deepStrictEqual(rows.map(({ items, to }) => [to, items]), [
-        ["POST https://crm.example/a", 1],
-        ["DELETE https://crm.example/customers/all", 1],
-        ["PUT https://crm.example/c", 1]
-      ])
-      assert.deepStrictEqual(rows[0]?.values, { jsonBody: { v: 1 } })
-    }))
-
   it.effect("counts the requests of all rounds of a loop, also of a pinned node", () =>
     Effect.gen(function*() {
       const rounds = [1, 2, 3].map((n) => [request("POST", `item/${n}`)])

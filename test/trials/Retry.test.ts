@@ -11,16 +11,10 @@ import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { hurried } from "../support/clock.ts"
 import { rounds } from "../support/seed.ts"
+import { node as placed } from "../support/workflows.ts"
 import { inWorld, type Needs, type Options } from "../support/world.ts"
 
-const node = (name: string, type: string, parameters: Obj = {}) => ({
-  id: `id-${name}`,
-  name,
-  type: `n8n-nodes-base.${type}`,
-  typeVersion: 2,
-  position: [0, 0],
-  parameters
-})
+const node = (name: string, type: string, parameters: Obj = {}) => placed(name, type, 2, parameters)
 
 const workflow = (id: string, more: Obj = {}) => ({
   id,
@@ -399,10 +393,7 @@ describe("a retry from the failed node", () => {
             const { next, runs = [], skipped = [], wouldRetry = [] } = yield* retry({ ids: asked, from, dryRun })
             const rest = (next?.["ids"] ?? []) as ReadonlyArray<string>
             const all = [...runs, ...wouldRetry].map(({ id }) => id)
-            assert.deepStrictEqual(
-              [...all, ...skipped.flatMap(({ ids }) => ids), ...rest].toSorted(),
-              asked.toSorted()
-            )
+            assert.deepStrictEqual([...all, ...skipped.flatMap(({ ids }) => ids), ...rest].toSorted(), asked.toSorted())
             for (const { reason } of skipped) assert.isNotEmpty(reason)
           }),
         {
@@ -416,34 +407,6 @@ describe("a retry from the failed node", () => {
     },
     { arbitrary: { runs: rounds(12) } }
   )
-
-  it.effect("does not repeat a sub-workflow that its caller calls again", () => {
-    const called = (id: number, by: string) => ({
-      ...failed(id),
-      mode: "integrated",
-      data: { ...obj(obj(failed(id))?.["data"]), parentExecution: { executionId: by, workflowId: "shop" } }
-    })
-    const [two, three] = [called(2, "1"), called(3, "2")]
-    return inShop(
-      () =>
-        Effect.gen(function*() {
-          const dry = yield* retry({ ids, from: "start", dryRun: true })
-          assert.deepStrictEqual(dry.wouldRetry?.map(({ id }) => id), ["1"])
-          assert.deepStrictEqual(dry.skipped, [{
-            ids: ["2", "3"],
-            reason: "a retry of its caller repeats it",
-            as: ["1", "2"]
-          }])
-          const alone = yield* retry({ ids: ["3"], dryRun: true })
-          assert.deepStrictEqual(alone.wouldRetry, [{ id: "3", to: "node 'Pay'" }])
-          yield* retry({ id: "1", latest: true })
-          const later = yield* retry({ ids: ["3"], dryRun: true })
-          assert.deepStrictEqual(later.skipped?.map(({ as }) => as), [["1"]])
-        }),
-      {},
-      [failed(1), two, three]
-    )
-  })
 
   it.effect("ends in time, and lists the runs that were not reached", () =>
     inShop(() =>
@@ -461,10 +424,7 @@ describe("a retry from the failed node", () => {
         for (const input of [{}, { id: "1", ids }, { id: "1", last: 2 }, { dryRun: true }]) {
           assert.match((yield* Effect.flip(retry(input))).message, /^Execution ID is required/)
         }
-        assert.match(
-          (yield* Effect.flip(retry({ ids: Array.from({ length: 51 }, () => "1") }))).message,
-          /at most 50/
-        )
+        assert.match((yield* Effect.flip(retry({ ids: Array.from({ length: 51 }, () => "1") }))).message, /at most 50/)
       })
     ))
 })

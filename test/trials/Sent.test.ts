@@ -50,34 +50,19 @@ const http = (parameters: Obj) => node("Send", "httpRequest", 4.2, parameters) a
 describe("requests that a node sent", () => {
   it.effect("has an address by the kind of node", () =>
     Effect.gen(function*() {
+      const queryParameters = { parameters: [{ name: "b c", value: "={{ $json.no }}&" }] }
+      const query = { url: "https://x.example/?a=1", sendQuery: true, queryParameters }
+      const insert = { operation: "insert", schema: locator("public"), table: locator("orders") }
+      const append = { operation: "append", documentId: locator("D"), sheetName: locator("S") }
       const cases: ReadonlyArray<readonly [type: string, version: number, parameters: Obj, address: string]> = [
         ["httpRequest", 4.2, { url: "=https://x.example/{{ $json.no }}" }, "GET https://x.example/1"],
-        [
-          "httpRequest",
-          4.2,
-          {
-            url: "https://x.example/?a=1",
-            sendQuery: true,
-            queryParameters: { parameters: [{ name: "b c", value: "={{ $json.no }}&" }] }
-          },
-          "GET https://x.example/?a=1&b%20c=1%26"
-        ],
+        ["httpRequest", 4.2, query, "GET https://x.example/?a=1&b%20c=1%26"],
         ["httpRequest", 1, { requestMethod: "PUT", url: "https://x.example/" }, "PUT https://x.example/"],
         ["slack", 2.3, { select: "channel", channelId: locator("C0"), text: "=No {{ $json.no }}" }, "message post C0"],
         ["gmail", 2.1, { sendTo: "={{ $json.email }}", subject: "s", message: "m" }, "message send u1@x.example"],
-        [
-          "postgres",
-          2.6,
-          { operation: "insert", schema: locator("public"), table: locator("orders") },
-          "insert public orders"
-        ],
+        ["postgres", 2.6, insert, "insert public orders"],
         ["postgres", 2.6, { operation: "executeQuery", query: "SELECT 1" }, "executeQuery SELECT 1"],
-        [
-          "googleSheets",
-          4.5,
-          { operation: "append", documentId: locator("D"), sheetName: locator("S") },
-          "sheet append D S"
-        ],
+        ["googleSheets", 4.5, append, "sheet append D S"],
         ["executeWorkflow", 1.2, { workflowId: locator("wf9"), mode: "each" }, "wf9"],
         ["telegram", 1.2, { chatId: "77", text: "hi" }, "message sendMessage 77"]
       ]

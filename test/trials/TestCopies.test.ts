@@ -10,21 +10,12 @@ import * as Sync from "../../src/sync/Sync.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as TestCopies from "../../src/trials/TestCopies.ts"
 import * as Policy from "../../src/workflows/policy/Policy.ts"
+import { node } from "../support/workflows.ts"
 import { inWorld, type Needs } from "../support/world.ts"
-
-const node = (name: string, type: string, parameters: Obj = {}, more: Obj = {}) => ({
-  id: name,
-  name,
-  type: `n8n-nodes-base.${type}`,
-  typeVersion: 1,
-  position: [0, 0],
-  parameters,
-  ...more
-})
 
 const name = TestMark.nameOf("Orders", { machine: "other", pid: 1 }, "ab12cd34")
 const path = "ab12cd34-0000-4000-8000-000000000000"
-const call = node("Call", "webhook", { path }, { webhookId: path })
+const call = node("Call", "webhook", 1, { path }, { webhookId: path })
 
 const workflow = (id: string, name: string, nodes: ReadonlyArray<Obj>, more: Obj = {}) => ({
   id,
@@ -39,7 +30,7 @@ const workflow = (id: string, name: string, nodes: ReadonlyArray<Obj>, more: Obj
 const seed = {
   workflows: [
     workflow("copy", name, [call], { active: true }),
-    workflow("orig", "Orders", [node("Hook", "webhook", { path: "orders" })]),
+    workflow("orig", "Orders", [node("Hook", "webhook", 1, { path: "orders" })]),
     workflow("mine", name, [node("Start", "manualTrigger")])
   ],
   executions: []

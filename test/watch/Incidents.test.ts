@@ -45,6 +45,15 @@ const usual = (end: number): ReadonlyArray<Planned> => {
   return runs
 }
 
+/** Run so many minutes after the start. */
+const odd = (workflow: FakeN8n.Workflow, minutes: number, ms: number, more: Partial<Planned> = {}): Planned => ({
+  workflow,
+  at: start + minutes * minute,
+  ms,
+  mode: "webhook",
+  ...more
+})
+
 interface World {
   isAway: boolean
   isSignedOut: boolean
@@ -94,39 +103,13 @@ describe("incidents", () => {
     inWorld(
       [
         ...usual(start + 9 * minute),
-        {
-          workflow: api,
-          at: start + 10 * minute,
-          ms: 1_000,
-          mode: "webhook",
-          status: "error",
-          message: "HTTP 401: key 7 is wrong"
-        },
-        {
-          workflow: api,
-          at: start + 11 * minute,
-          ms: 1_000,
-          mode: "webhook",
-          status: "error",
-          message: "HTTP 401: key 8 is wrong"
-        },
-        { workflow: upload, at: start + 10 * minute, ms: 90_000, mode: "webhook" },
-        { workflow: form, at: start + 10 * minute, ms: 40 * minute, mode: "webhook" },
-        ...[1, 2].map((at): Planned => ({
-          workflow: mails,
-          at: start + 30 * minute + at * 1_000,
-          ms: 30_000,
-          mode: "trigger",
-          status: "crashed"
-        })),
+        odd(api, 10, 1_000, { status: "error", message: "HTTP 401: key 7 is wrong" }),
+        odd(api, 11, 1_000, { status: "error", message: "HTTP 401: key 8 is wrong" }),
+        odd(upload, 10, 90_000),
+        odd(form, 10, 40 * minute),
+        ...[1, 2].map((second) => odd(mails, 30 + second / 60, 30_000, { mode: "trigger", status: "crashed" })),
         // The second is marked a poll later.
-        ...[api, upload].map((workflow, index): Planned => ({
-          workflow,
-          at: start + 45 * minute,
-          ms: 30_000 + index * minute,
-          mode: "webhook",
-          status: "crashed"
-        }))
+        ...[api, upload].map((workflow, index) => odd(workflow, 45, 30_000 + index * minute, { status: "crashed" }))
       ],
       (step, world) =>
         Effect.gen(function*() {

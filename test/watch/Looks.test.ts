@@ -305,10 +305,7 @@ describe("a workflow with the tag watch: off", () => {
               if (!isBad) yield* world.add(missing, at - 29 * second, { mode: "trigger" })
               if (isBad) yield* world.add(failing, at - 10 * second, { message: "closed" })
               yield* world.add(slow, at - 40 * second, { ms: isBad ? 30 * second : second })
-              yield* world.add(empty, at - 5 * second, {
-                items: isBad ? 0 : 3,
-                workflowVersionId: isBad ? "v2" : "v1"
-              })
+              yield* world.add(empty, at - 5 * second, { items: isBad ? 0 : 3, workflowVersionId: isBad ? "v2" : "v1" })
               if (minutes < 45) yield* world.add(stuck, at - 8 * second)
               for (const { kind } of (yield* world.look(at)).incidents) found.add(kind)
             }

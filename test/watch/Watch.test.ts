@@ -84,9 +84,7 @@ describe("the cause of a failure", () => {
     Effect.gen(function*() {
       const closed = "the ledger is closed"
       const first = "its first failure since version …, published at 2026-03-02 07:55 UTC"
-      assert.deepStrictEqual(yield* causeOf([[start + 5_000, closed]]), [
-        ["08:00:05", 1, first, "1"]
-      ])
+      assert.deepStrictEqual(yield* causeOf([[start + 5_000, closed]]), [["08:00:05", 1, first, "1"]])
       // For a moment n8n still runs the version before.
       assert.deepStrictEqual(yield* causeOf([[start - 5 * minute + 1_000], [start + 5_000, closed]]), [
         ["08:00:05", 1, `${first}; the run before, at 2026-03-02 07:55 UTC, succeeded`, "2"]

@@ -277,10 +277,7 @@ export const make = ({ change, now, zone }: Options) => {
     { length: Math.floor((history - 30 * hour) / hour) },
     (_, index) => from + index * hour + pick(50) * minute
   )
-  add(
-    { key: "webhook", name: "注文 Webhook", trigger: node("Schedule", "webhook", 2, { path: "week-orders" }) },
-    calls
-  )
+  add({ key: "webhook", name: "注文 Webhook", trigger: node("Schedule", "webhook", 2, { path: "week-orders" }) }, calls)
   planted.push({ workflow: "webhook", kind: "silent", from: ends(startedIn("webhook", from, now)).to, isOver: false })
 
   add(

@@ -51,9 +51,7 @@ describe("the files of cases", () => {
       assert.strictEqual(read.testCase.workflow, "../orders.json")
       const { expect = {} } = read.testCase
       assert.isFalse(yield* CaseRun.write(read, expect))
-      assert.isTrue(
-        yield* CaseRun.write(read, { nodes: { Sum: { count: 3, items: [{ total: 1.5 }] } } })
-      )
+      assert.isTrue(yield* CaseRun.write(read, { nodes: { Sum: { count: 3, items: [{ total: 1.5 }] } } }))
       assert.strictEqual(yield* fs.readFileString(path), text.replace("\"count\": 2", "\"count\": 3"))
       assert.strictEqual((yield* fs.stat(path)).mode & 0o777, 0o640)
       assert.deepStrictEqual(yield* fs.readDirectory(folder), ["a.test.json"])

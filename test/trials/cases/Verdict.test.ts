@@ -59,21 +59,14 @@ describe("a verdict", () => {
 
   it("becomes an expectation that holds, with what was left open still open", () => {
     const before: Expectation = {
-      nodes: {
-        Rows: { items: [{ id: "*", run: "76" }, { id: 5 }, { id: 6 }] },
-        Loop: {},
-        Break: { count: 1 }
-      }
+      nodes: { Rows: { items: [{ id: "*", run: "76" }, { id: 5 }, { id: 6 }] }, Loop: {}, Break: { count: 1 } }
     }
     const after = TestCase.updated({ expect: before }, execution, redact)
     assert.deepStrictEqual(after, {
       status: "error",
       nodes: {
         Rows: { items: [{ id: "*", run: "*" }, { id: 1 }] },
-        Loop: {
-          count: 3,
-          items: [{ n: 0, password: "*" }, { n: 1, password: "*" }, { n: 2, password: "*" }]
-        },
+        Loop: { count: 3, items: [{ n: 0, password: "*" }, { n: 1, password: "*" }, { n: 2, password: "*" }] },
         Break: { count: 0 }
       }
     })

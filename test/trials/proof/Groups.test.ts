@@ -92,9 +92,7 @@ describe("Groups", () => {
     ])
     assert.deepStrictEqual(
       grouped(runs([gone("If"), difference("If", "total")], [difference("If", "total"), gone("If")])),
-      [
-        ["If", "email removed,total", 2, undefined]
-      ]
+      [["If", "email removed,total", 2, undefined]]
     )
   })
 

@@ -119,18 +119,12 @@ describe("a proof", () => {
         connections: { ...connections, End: main("Send") }
       })
     }
-    const changes: Record<string, readonly [draft: Obj, then?: Obj]> = {
-      items: [workflow("without email")],
-      parameters: [
-        workflow(
-          "plain",
-          changed(({ name }) => name === "Hook" ? { parameters: { path: "elsewhere", httpMethod: "PUT" } } : {})
-        )
-      ],
-      requests: [send("https://new.example"), send("https://old.example")]
-    }
-    it.effect.each(Object.keys(changes))("of %s", (name) => {
-      const [draft, then] = changes[name] ?? [{}]
+    const moved = { parameters: { path: "elsewhere", httpMethod: "PUT" } }
+    it.effect.each<[name: string, draft: Obj, then?: Obj]>([
+      ["items", workflow("without email")],
+      ["parameters", workflow("plain", changed(({ name }) => name === "Hook" ? moved : {}))],
+      ["requests", send("https://new.example"), send("https://old.example")]
+    ])("of %s", ([_, draft, then]) => {
       const seed = { workflows: [draft], executions: records("plain", 2, then as never) } as unknown as N8nApi.Seed
       return inMemory(function*() {
         const places = (yield* prove()).outcomes.flatMap(({ differences }) => differences)
@@ -272,10 +266,7 @@ describe("a proof", () => {
       const other = nodes.map((each) => each.name === "End" ? { ...each, parameters: { a: 1 } } : each)
       const same = yield* proved(other)
       assert.deepInclude(same, { runs: 3, same: 3 })
-      assert.deepInclude(same.ignored.find(({ paths }) => paths.includes("email")), {
-        node: "Map",
-        why: staleReason
-      })
+      assert.deepInclude(same.ignored.find(({ paths }) => paths.includes("email")), { node: "Map", why: staleReason })
       assert.deepInclude((yield* proved(workflow("throws").nodes)).groups[0], { node: "Map", paths: ["failed"] })
     })
   })
@@ -347,9 +338,7 @@ describe("a proof", () => {
       assert.strictEqual(same, 0)
       assert.includeMembers([...groups[0]?.paths ?? []], ["email removed", "at", "day"])
       assert.match(notReplayed[0]?.why ?? "", /^The version before the change, .*n8n refuses to publish it/)
-    }, {
-      before: refusing(() => Response.json({ message: "Unrecognized node type: x.y" }, { status: 400 }))
-    }))
+    }, { before: refusing(() => Response.json({ message: "Unrecognized node type: x.y" }, { status: 400 })) }))
 
   it.effect("does not judge runs where n8n was too busy to replay the version before the change", () =>
     proving("without email", function*() {

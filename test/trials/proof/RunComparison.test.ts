@@ -223,9 +223,7 @@ describe("RunComparison", () => {
     Effect.gen(function*() {
       const rows = (at: number) => [1, 2, 3].map((id) => ({ id, at: at + id }))
       const difference = { node: "Map", run: 0, path: "at", kind: "altered" as const, count: 3, digest: 1 }
-      const unstable = Volatility.unstable(
-        Volatility.learn(Volatility.empty, [], { first: [], second: [difference] })
-      )
+      const unstable = Volatility.unstable(Volatility.learn(Volatility.empty, [], { first: [], second: [difference] }))
       const reversed = withOutput(rows(10).toReversed())
       const kinds = Effect.fnUntraced(function*(now: Execution.Execution) {
         return (yield* between(withOutput(rows(0)), now, { unstable })).map(({ kind, path }) =>

@@ -29,10 +29,7 @@ const sub = (id: string, result: ReadonlyArray<object> | string) => {
     ]
   }, {
     status: typeof result === "string" ? "error" : "success",
-    result: {
-      lastNodeExecuted: "Compute",
-      ...typeof result === "string" ? { error: { message: result } } : {}
-    }
+    result: { lastNodeExecuted: "Compute", ...typeof result === "string" ? { error: { message: result } } : {} }
   })
   const data = { ...own.data as object, parentExecution: { executionId: "77", workflowId: "wf1" } }
   return { ...own, id, data, workflowId: "price", mode: "integrated" }
@@ -130,6 +127,17 @@ const price = {
   settings: {}
 }
 
+const lines = placed("Lines", "manualTrigger")
+
+const other = (name: string, nodes: ReadonlyArray<object>, more: object = {}) => ({
+  ...price,
+  id: name,
+  name,
+  nodes,
+  connections: {},
+  ...more
+})
+
 describe("a proof of callers", () => {
   const prove = CallersProof.prove("price", { timeout: 25_000, redacts: true })
 
@@ -155,38 +163,18 @@ describe("a proof of callers", () => {
       seed: {
         workflows: [
           price,
-          ...["Caller", "Silent"].map((name) => ({
-            ...price,
-            id: name,
-            name,
-            nodes: [placed("Lines", "manualTrigger"), calling("once")],
-            connections: { Lines: main("Price") }
-          })),
-          {
-            ...price,
-            id: "agent",
-            name: "Agent",
-            nodes: [
-              placed("Ask", "@n8n/n8n-nodes-langchain.toolWorkflow", 2, {
-                workflowId: { __rl: true, mode: "id", value: "price" }
-              })
-            ],
-            connections: {}
-          },
-          {
-            ...price,
-            id: "alert",
-            name: "Alerting",
-            nodes: [placed("Start", "manualTrigger")],
-            connections: {},
-            settings: { errorWorkflow: "price" }
-          }
+          other("Caller", [lines, calling("once")], { connections: { Lines: main("Price") } }),
+          other("Silent", [lines, calling("once")], { connections: { Lines: main("Price") } }),
+          other("Agent", [
+            placed("Ask", "@n8n/n8n-nodes-langchain.toolWorkflow", 2, { workflowId: { mode: "id", value: "price" } })
+          ]),
+          other("Alerting", [lines], { settings: { errorWorkflow: "price" } })
         ],
         executions: [{
           ...document({
             Lines: [run(0, { main: [items({})] })],
             Price: [run(1, { main: [items({ old: 1 })] }, { source: [from("Lines")] })]
-          }, { nodes: [placed("Lines", "manualTrigger"), calling("once")] }),
+          }, { nodes: [lines, calling("once")] }),
           workflowId: "Caller"
         }]
       }

@@ -223,11 +223,7 @@ describe("code that a replay does not run", () => {
     [
       "SQL",
       chained([hook, node("Db", "postgres", 2.6, { operation: "executeQuery", query: "SELECT 1" }), ok]),
-      chained([
-        hook,
-        node("Db", "postgres", 2.6, { operation: "executeQuery", query: "-- one\nSELECT\n  1" }),
-        ok
-      ])
+      chained([hook, node("Db", "postgres", 2.6, { operation: "executeQuery", query: "-- one\nSELECT\n  1" }), ok])
     ]
   ])("is the same but for comments and layout: %s", ([, then, draft]) =>
     Effect.gen(function*() {
@@ -261,10 +257,7 @@ describe("a failed run", () => {
     Effect.gen(function*() {
       const { fixed, groups, same, verdict } = yield* proving(chained([hook, map]), failing)
       assert.deepStrictEqual([fixed, same], [2, 0])
-      assert.strictEqual(
-        verdict,
-        "0 same; 2 no longer fail at 'Map'; 2 failed runs fixed, nothing else changed"
-      )
+      assert.strictEqual(verdict, "0 same; 2 no longer fail at 'Map'; 2 failed runs fixed, nothing else changed")
       assert.deepInclude(groups[0]?.values?.[0], { before: "no email", after: { value: "a" } })
     }))
 

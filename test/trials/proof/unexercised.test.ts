@@ -32,10 +32,34 @@ const changed = (name: string, more: object) =>
   before.nodes.map((each) => each.name === name ? { ...each, ...more } : each)
 
 layer(catalogue)("changes that no run shows", (it) => {
-  it.effect("do not include an unchanged workflow or a node that ran", () =>
+  const outputs = { main: ["End", "Rare"].flatMap((name) => main(name).main) }
+  const without = (name: string) => before.nodes.filter((each) => each.name !== name)
+
+  it.effect.each<[title: string, change: Parameters<typeof changes>[0], expected: ReadonlyArray<object>]>([
+    ["of an unchanged workflow: none", {}, []],
+    ["of a node that ran: none", { nodes: changed("End", { parameters: { a: 1 } }) }, []],
+    ["of a node that no run reaches", { nodes: changed("Rare", { parameters: { a: 1 } }) }, [
+      { node: "Rare", why: "changed, and no run reaches it" }
+    ]],
+    ["of a new node", { nodes: [...before.nodes, node("New", "noOp")] }, [
+      { node: "New", why: "new, and no run reaches it" }
+    ]],
+    ["of a removed node", { nodes: without("Rare") }, [{ node: "Rare", why: "removed, and no run reached it" }]],
+    ["of a removed last node", { nodes: without("End") }, [
+      { node: "End", why: "removed, and no node after it is left that shows it" }
+    ]],
+    ["of links", { connections: { ...before.connections, Rare: main("End") } as never }, [
+      { node: "Rare", why: "its links changed, and no run reaches it" }
+    ]],
+    ["of what happens on a failure", { nodes: changed("Api", { onError: "continueErrorOutput" }) }, [
+      { node: "Api", why: "onError changed, and it failed in no run" }
+    ]],
+    ["of an output that had no items", { connections: { ...before.connections, Api: outputs } }, [
+      { node: "Api", why: "links of output 1 changed, and no run used it" }
+    ]]
+  ])("%s", ([_, change, expected]) =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* changes({}), [])
-      assert.deepStrictEqual(yield* changes({ nodes: changed("End", { parameters: { a: 1 } }) }), [])
+      assert.deepStrictEqual<unknown>(yield* changes(change), expected)
     }))
 
   it.effect("do not include defaults, which n8n adds to the workflow of an execution", () =>
@@ -54,9 +78,7 @@ layer(catalogue)("changes that no run shows", (it) => {
       assert.lengthOf(yield* between({ ...recorded, settingOfAnotherRelease: "x" }, stored), 1)
       assert.deepStrictEqual(
         yield* between(recorded, { conditions: { conditions: [{ ...condition, rightValue: 2 }] } }),
-        [
-          { node: "Filter", why: "changed, and no run reaches it" }
-        ]
+        [{ node: "Filter", why: "changed, and no run reaches it" }]
       )
     }))
 
@@ -68,35 +90,5 @@ layer(catalogue)("changes that no run shows", (it) => {
       ]
       const [then, now] = [locator({}), locator({ cachedResultName: "Sub", cachedResultUrl: "/workflow/w9" })]
       assert.deepStrictEqual(yield* unexercisedChanges({ ...before, nodes: then }, { ...before, nodes: now }, runs), [])
-    }))
-
-  it.effect("are of nodes that no run reaches", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* changes({ nodes: changed("Rare", { parameters: { a: 1 } }) }), [
-        { node: "Rare", why: "changed, and no run reaches it" }
-      ])
-      assert.deepStrictEqual(yield* changes({ nodes: [...before.nodes, node("New", "noOp")] }), [
-        { node: "New", why: "new, and no run reaches it" }
-      ])
-      assert.deepStrictEqual(yield* changes({ nodes: before.nodes.filter(({ name }) => name !== "Rare") }), [
-        { node: "Rare", why: "removed, and no run reached it" }
-      ])
-      assert.deepStrictEqual(yield* changes({ nodes: before.nodes.filter(({ name }) => name !== "End") }), [
-        { node: "End", why: "removed, and no node after it is left that shows it" }
-      ])
-      assert.deepStrictEqual(yield* changes({ connections: { ...before.connections, Rare: main("End") } as never }), [
-        { node: "Rare", why: "its links changed, and no run reaches it" }
-      ])
-    }))
-
-  it.effect("are of what happens on a failure, and of outputs that had no items", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* changes({ nodes: changed("Api", { onError: "continueErrorOutput" }) }), [
-        { node: "Api", why: "onError changed, and it failed in no run" }
-      ])
-      const outputs = ["End", "Rare"].flatMap((name) => main(name).main)
-      assert.deepStrictEqual(yield* changes({ connections: { ...before.connections, Api: { main: outputs } } }), [
-        { node: "Api", why: "links of output 1 changed, and no run used it" }
-      ])
     }))
 })
