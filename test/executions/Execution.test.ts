@@ -161,23 +161,18 @@ describe("item", () => {
     assert.deepStrictEqual<unknown>(Execution.item(inline), stubs)
   })
 
-  it("leaves the pairing out, and what is empty", () => {
-    const stored = { json: { a: 1 }, binary: {}, pairedItem: [{ item: 0 }, { item: 0, input: 1 }], error: null }
-    assert.deepStrictEqual<unknown>(Execution.item(stored), { json: { a: 1 } })
-  })
+  const error = { name: "NodeOperationError", message: "bad", stack: "at x", node: { name: "n" } }
+  const paired = { binary: {}, pairedItem: [{ item: 0 }, { item: 0, input: 1 }], error: null }
 
-  it("keeps its error in few words", () => {
-    const error = { name: "NodeOperationError", message: "bad", stack: "at x", node: { name: "n" } }
-    const read = { json: {}, error: { name: "NodeOperationError", message: "bad" } }
-    assert.deepStrictEqual<unknown>(Execution.item({ json: {}, error }), read)
-    assert.deepStrictEqual<unknown>(Execution.item({ json: {}, error: "bad" }), { json: {}, error: { message: "bad" } })
-  })
+  it.each<[what: string, stored: unknown, shown: object]>([
+    ["without the pairing and what is empty", { json: { a: 1 }, ...paired }, { json: { a: 1 } }],
+    ["with its error in few words", { json: {}, error }, { json: {}, error: { name: error.name, message: "bad" } }],
+    ["with an error that is a text", { json: {}, error: "bad" }, { json: {}, error: { message: "bad" } }],
+    ["that is odd", { json: [1], binary: "x" }, { json: [1] }]
+  ])("is read %s", (_, stored, shown) => assert.deepStrictEqual<unknown>(Execution.item(stored), shown))
 
-  it("reads odd items", () => {
-    for (const stored of [null, undefined, 7, "x", [], [[]], {}]) {
-      assert.deepStrictEqual<unknown>(Execution.item(stored), { json: {} })
-    }
-    assert.deepStrictEqual<unknown>(Execution.item({ json: [1], binary: "x" }), { json: [1] })
+  it.each([null, undefined, 7, "x", {}])("is empty for %s", (stored) => {
+    for (const odd of [stored, [], [[]]]) assert.deepStrictEqual<unknown>(Execution.item(odd), { json: {} })
   })
 })
 
@@ -202,28 +197,24 @@ describe("status and counts", () => {
 })
 
 describe("outputName", () => {
+  const [code, two, none] = ["n8n-nodes-base.code", [[], items({})], undefined]
+
   const name = (type: string, outputs: ReadonlyArray<unknown>, index: number, more: object = {}) => {
     const ran = lastRun(fromApi(document({ A: [run(0, { main: outputs, ai_tool: [[]] })] })), "A")
     const shape = { ...node("A", type), onError: "continueErrorOutput", ...more }
     return Execution.outputName(shape, ran, { type: "main", index }, namesOf)
   }
 
-  it("calls the last output error where the node sends errors on", () => {
-    assert.strictEqual(name("n8n-nodes-base.code", [[], items({})], 1), "error")
-    assert.isUndefined(name("n8n-nodes-base.code", [[], items({})], 0))
-    assert.isUndefined(name("n8n-nodes-base.code", [items({})], 0))
-    assert.isUndefined(name("n8n-nodes-base.code", [[], items({})], 1, { onError: "continueRegularOutput" }))
-  })
+  const classifier = "@n8n/n8n-nodes-langchain.textClassifier"
 
-  it("knows it behind outputs whose names it does not know", () => {
-    const classifier = "@n8n/n8n-nodes-langchain.textClassifier"
-    const names = [0, 1, 2, 3].map((index) => name(classifier, [[], items({}), [], items({})], index))
-    assert.deepStrictEqual(names, [undefined, undefined, undefined, "error"])
-  })
-
-  it("knows it behind those that it does", () => {
-    const names = [0, 1, 2].map((index) => name("n8n-nodes-base.if", [[], [], items({})], index))
-    assert.deepStrictEqual(names, ["true", "false", "error"])
+  it.each<[string, string, ReadonlyArray<ReadonlyArray<unknown>>, ReadonlyArray<string | undefined>, object?]>([
+    ["the last output where the node sends errors on", code, two, [none, "error"]],
+    ["no only output", code, [items({})], [none]],
+    ["none of a node that goes on", code, two, [none, none], { onError: "continueRegularOutput" }],
+    ["the last behind names that are not known", classifier, [...two, ...two], [none, none, none, "error"]],
+    ["the last behind names that are", "n8n-nodes-base.if", [[], ...two], ["true", "false", "error"]]
+  ])("calls error %s", (_, type, outputs, expected, more) => {
+    assert.deepStrictEqual(outputs.map((_, index) => name(type, outputs, index, more)), expected)
   })
 })
 

@@ -13,7 +13,7 @@ import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNod
 import { catalogue } from "../support/catalogue.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { rounds } from "../support/seed.ts"
-import { ask, build, document, failed, from, holding, items, node, parseCall, Recipe, recount, run } from "./runData.ts"
+import { ask, build, document, failed, from, holding, items, node, Recipe, recount, run } from "./runData.ts"
 
 const recorded = Layer.mergeAll(FakeN8n.layer(fixtures.seed), Executions.layer(), catalogue)
 
@@ -31,28 +31,6 @@ const look = (execution: N8nApi.Execution, nodeName: string, options?: Options) 
   Effect.provide(askFor(execution.id, nodeName, options), holding(execution))
 
 const jsons = (side: NodeExecution["input"] | NodeExecution["output"]) => side.items.map(({ json }) => json)
-
-/** Follows the calls of one side's marks until none is left. */
-const walk = Effect.fnUntraced(
-  function*(side: "input" | "output", id: string, nodeName: string, options: Options = {}) {
-    const all: Array<unknown> = []
-    let itemOffset: number | undefined = 0
-    while (itemOffset !== undefined) {
-      const data: NodeExecution = yield* askFor(id, nodeName, { ...options, itemOffset })
-      all.push(...jsons(data[side]))
-      const mark = marksIn(data[side]).find(({ path }) => path === `${side}.items`)
-      if (mark === undefined) return all
-      assert.isAbove(mark.kept, 0)
-      assert.strictEqual(mark.kept, data[side].items.length)
-      const { args, tool } = parseCall(mark.next ?? assert.fail("no call"))
-      const { itemLimit: _, ...chosen } = options
-      const expected = { ...chosen, id, nodeName, itemOffset: itemOffset + mark.kept }
-      assert.deepStrictEqual<unknown>([tool, args], ["get_execution_by_node", expected])
-      itemOffset += mark.kept
-    }
-    return all
-  }
-)
 
 layer(recorded)("recorded executions", (it) => {
   const at = (name: fixtures.Name, nodeName: string, options?: Options) =>
@@ -125,8 +103,6 @@ layer(recorded)("recorded executions", (it) => {
         total: 120,
         next: "get_execution_by_node(id: '5', nodeName: 'Boom', itemOffset: 50)"
       }])
-      const all = yield* walk("input", "5", "Boom")
-      assert.deepStrictEqual(all.map((json) => (json as { readonly i: number }).i), [...Array(120).keys()])
     }))
 
   it.effect("contErr: the error output by its name", () =>
@@ -291,20 +267,4 @@ describe("any run data", () => {
       }
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
   }, { arbitrary: { runs: rounds(12) } })
-
-  it.effect.prop("lists every item once when the calls are followed", {
-    recipe: Recipe,
-    itemLimit: Schema.Literals([1, 7, 50]),
-    chars: Schema.Literals([4_000, 40_000])
-  }, ({ chars, itemLimit, recipe }) => {
-    const execution = build({ ...recipe, nodes: recipe.nodes > 5 ? 5 : recipe.nodes, odd: false })
-    return Effect.gen(function*() {
-      for (const { name, runs } of recount(execution).nodes.slice(0, 2)) {
-        for (const [outputIndex, { items }] of (runs.at(-1)?.outputs ?? []).entries()) {
-          const walked = yield* walk("output", "77", name, { itemLimit, outputIndex })
-          assert.deepStrictEqual(walked, items.map((item) => (item as { readonly json: unknown }).json))
-        }
-      }
-    }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
-  }, { arbitrary: { runs: rounds(5) } })
 })
