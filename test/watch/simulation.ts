@@ -96,7 +96,7 @@ export const poll = (options: Partial<Watch.Options> = {}) =>
   Effect.tap(Watch.poll({ every: minute, zone: "UTC", ...options }), (report) => Watch.settle(report, true))
 
 /** Polls once a minute until a time; `play` shows n8n's runs before each. Returns the reports. */
-export const pollUntil = Effect.fnUntraced(function*<E, R>(
+const pollUntil = Effect.fnUntraced(function*<E, R>(
   end: number,
   play: Effect.Effect<void, E, R>,
   options: Partial<Watch.Options> = {}

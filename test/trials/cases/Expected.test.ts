@@ -38,28 +38,29 @@ describe("expected values", () => {
     }
   })
 
-  it("differ in places, each named as in the case", () => {
-    const expected = { a: 1, "odd key": { list: [1, { b: "x" }] }, same: "*", gone: 1 }
-    const actual = { a: 2, "odd key": { list: [1, { b: "y", c: 1 }] }, same: 1, more: 1 }
-    assert.deepStrictEqual(differences(expected, actual, "items[0]"), [
-      { path: "items[0].a", expected: 1, actual: 2 },
-      { path: "items[0][\"odd key\"].list[1].b", expected: "x", actual: "y" },
-      { path: "items[0].gone", expected: 1, actual: undefined }
-    ])
-  })
-
-  it("show of a list of another length only what is expected of its elements", () => {
-    const actual = [{ id: 1, noise: "a" }, { id: 2, noise: "b" }]
-    assert.deepStrictEqual(differences([{ id: 1 }], actual, "list"), [
-      { path: "list", expected: [{ id: 1 }], actual: [{ id: 1 }, { id: 2, noise: "b" }] }
-    ])
-  })
-
-  it("show null as null, not as a secret", () => {
-    assert.deepStrictEqual(
-      differences({ a: 1, b: null }, { a: null, b: 2 }, "item"),
-      [{ path: "item.a", expected: 1, actual: null }, { path: "item.b", expected: null, actual: 2 }]
-    )
+  it.each<[what: string, expected: unknown, actual: unknown, differences: ReadonlyArray<object>]>([
+    [
+      "in places, each named as in the case",
+      { a: 1, "odd key": { list: [1, { b: "x" }] }, same: "*", gone: 1 },
+      { a: 2, "odd key": { list: [1, { b: "y", c: 1 }] }, same: 1, more: 1 },
+      [
+        { path: "items[0].a", expected: 1, actual: 2 },
+        { path: "items[0][\"odd key\"].list[1].b", expected: "x", actual: "y" },
+        { path: "items[0].gone", expected: 1, actual: undefined }
+      ]
+    ],
+    [
+      "in a list of another length by what is expected of its elements",
+      [{ id: 1 }],
+      [{ id: 1, noise: "a" }, { id: 2, noise: "b" }],
+      [{ path: "items[0]", expected: [{ id: 1 }], actual: [{ id: 1 }, { id: 2, noise: "b" }] }]
+    ],
+    ["in null, which is shown and not taken for a secret", { a: 1, b: null }, { a: null, b: 2 }, [
+      { path: "items[0].a", expected: 1, actual: null },
+      { path: "items[0].b", expected: null, actual: 2 }
+    ]]
+  ])("differ %s", (_, expected, actual, all) => {
+    assert.deepStrictEqual<unknown>(differences(expected, actual, "items[0]"), all)
   })
 
   it("show what may be shown, and keep no secret in what is written", () => {
