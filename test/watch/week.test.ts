@@ -35,5 +35,5 @@ it.effect("the week is judged as it was planted: each incident, its times and ca
     const sentences = (all: typeof expected) => week.compare(health, all).map((each) => each.replace(/ of '.*?'.*/, ""))
     assert.deepStrictEqual(sentences(others), ["false: failed"])
     assert.deepStrictEqual(sentences([...expected, broken]), ["missing: failed"])
-    assert.deepStrictEqual(sentences([...others, changed]), Array(4).fill("wrong: failed"))
+    assert.deepStrictEqual(sentences([...others, changed]), Array.from({ length: 4 }, () => "wrong: failed"))
   }).pipe(Effect.provide(week.layer)))

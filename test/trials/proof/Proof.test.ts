@@ -124,7 +124,7 @@ describe("a proof", () => {
       ["items", workflow("without email")],
       ["parameters", workflow("plain", changed(({ name }) => name === "Hook" ? moved : {}))],
       ["requests", send("https://new.example"), send("https://old.example")]
-    ])("of %s", ([_, draft, then]) => {
+    ])("of %s", ([, draft, then]) => {
       const seed = { workflows: [draft], executions: records("plain", 2, then as never) } as unknown as N8nApi.Seed
       return inMemory(function*() {
         const places = (yield* prove()).outcomes.flatMap(({ differences }) => differences)
