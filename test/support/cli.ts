@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+/** Path of the program. */
+export const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 /** What a command printed, and how it ended. */
 export interface Exit {

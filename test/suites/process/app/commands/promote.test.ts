@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { run, runIn } from "../../../../support/cli.ts"
+import { runAt as run, runIn } from "../../../../support/inProcess.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
 import { node } from "../../../../support/workflows.ts"

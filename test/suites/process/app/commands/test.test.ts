@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { XMLParser } from "fast-xml-parser"
-import { run } from "../../../../support/cli.ts"
+import { runAt as run } from "../../../../support/inProcess.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 
 describe("test", () => {

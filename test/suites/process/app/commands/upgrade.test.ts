@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { runIn } from "../../../../support/cli.ts"
+import { runIn } from "../../../../support/inProcess.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import * as HttpN8n from "../../../../support/HttpN8n.ts"
 import { main, node } from "../../../../support/workflows.ts"
