@@ -75,8 +75,9 @@ const lent = Effect.sync(() => {
       return true
     })
   )
+  const logs = vi.spyOn(console, "error").mockImplementation((text) => void process.stderr.write(`${text}\n`))
   const giveBack = () => {
-    for (const spy of spies) spy.mockRestore()
+    for (const spy of [logs, ...spies]) spy.mockRestore()
     if (stdin !== undefined) Object.defineProperty(process, "stdin", stdin)
     process.chdir(folder)
     Object.assign(process, { argv, env, exitCode })

@@ -1,11 +1,13 @@
 /** Examples of docstrings and pages: code compiled and run as an app's modules, commands run on the demo. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import { spawnSync } from "node:child_process"
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { blocks as blocksOf, commandsIn, pages, read, type Shown } from "../../support/documents.ts"
+import { folderWith, platform } from "../../support/folders.ts"
+import { runAt } from "../../support/inProcess.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -95,21 +97,14 @@ const runnable = pages.flatMap((page) =>
 )
 
 describe("commands", () => {
-  it("of the pages do what they say, on the demo", { timeout: 180_000 }, () => {
-    assert.isAtLeast(runnable.length, 8)
-    const home = mkdtempSync(join(tmpdir(), "n8n-mcp-examples-"))
-    try {
+  it.live("of the pages do what they say, on the demo", () =>
+    Effect.gen(function*() {
+      assert.isAtLeast(runnable.length, 8)
+      const home = yield* folderWith()
       for (const { args, page } of runnable) {
-        const { status, stderr } = spawnSync(process.execPath, [join(root, "src/main.ts"), ...args], {
-          cwd: home,
-          encoding: "utf8",
-          env: { PATH: process.env["PATH"], HOME: home, XDG_STATE_HOME: join(home, "state") }
-        })
+        const { code, stderr } = yield* runAt(home, ...args)
         // 2 means that there are findings.
-        assert.include([0, 2], status, `${page}: ${args.join(" ")}\n${stderr}`)
+        assert.include([0, 2], code, `${page}: ${args.join(" ")}\n${stderr}`)
       }
-    } finally {
-      rmSync(home, { recursive: true, force: true })
-    }
-  })
+    }).pipe(Effect.scoped, Effect.provide(platform)), 180_000)
 })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
+import { main } from "../../../support/cli.ts"
 import { folderWith, platform } from "../../../support/folders.ts"
 import { serve } from "../../../support/HttpN8n.ts"
 import { body, edit, json } from "../../../sync/workflows.ts"
@@ -17,8 +17,6 @@ const block = (language: string) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\`
 const steps = [...block("yaml").matchAll(/^ *- run: (.*)$/gm)].flatMap(([, step = ""]) =>
   step.startsWith("npm install") ? [] : [step.startsWith("\"") ? String(JSON.parse(step)) : step]
 )
-
-const main = fileURLToPath(new URL("../../../../src/main.ts", import.meta.url))
 
 const shell = (cwd: string, env: Readonly<Record<string, string>>, script: string) =>
   Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {

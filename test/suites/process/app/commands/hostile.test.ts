@@ -1,10 +1,15 @@
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { runIn } from "../../../../support/cli.ts"
+import { vi } from "vitest"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
+import { runIn } from "../../../../support/inProcess.ts"
 import { main, node } from "../../../../support/workflows.ts"
+
+// Read when the module of the terminal loads, of which each file of tests has its own.
+vi.hoisted(() => vi.stubEnv("FORCE_COLOR", "1"))
+afterAll(() => void vi.unstubAllEnvs())
 
 const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
@@ -44,11 +49,16 @@ describe("the command line", () => {
         assert.notMatch(output, /^\s*::|##vso\[/m, command)
         assert.notInclude(output, token, command)
       }
-      const expects = Effect.fnUntraced(function*(part: string, ...args: ReadonlyArray<string>) {
+      const colours = new RegExp(`${String.fromCharCode(27)}\\[(?:0|3[1-3]|90)m`, "g")
+      const run = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
         const { output } = yield* runIn(folder, env, ...args)
-        assert.include(output, part, args.join(" "))
-        isSafe(args.join(" "), output)
+        // Colours that a report paints are not made visible with the names in it.
+        assert.notMatch(output, /\\u001b\[(?:0|3[1-3])m/, args.join(" "))
+        isSafe(args.join(" "), output.replaceAll(colours, ""))
+        return output
       })
+      const expects = (part: string, ...args: ReadonlyArray<string>) =>
+        Effect.map(run(...args), (output) => assert.include(output, part, args.join(" ")))
       yield* expects("contains a literal secret", "pull", "flows")
       yield* expects("open-webhook", "audit")
       const file = (yield* fs.readDirectory(`${folder}/flows`)).find((name) => name.startsWith("w1"))
@@ -57,26 +67,16 @@ describe("the command line", () => {
       yield* expects("parameters.url", "diff", "flows")
       yield* expects("failed", "push", "flows")
       yield* expects("could not run", "test", "cases")
-      // Colours that a report paints are not made visible with the names in it.
       for (
         const args of [
           ["check", "--n8n"],
           ["check", "flows"],
-          ["audit"],
           ["health", "--format", "text"],
           ["upgrade", "--n8n", "--dry-run"],
           ["edit", "{\"op\":\"replace\",\"find\":\"Bearer\",\"with\":\"X\"}", "--id", "w1", "--dry-run"],
           ["prove", "w1"],
           ["prove", "w1", "--drill"]
         ]
-      ) {
-        const { output } = yield* runIn(folder, { ...env, FORCE_COLOR: "1" }, ...args)
-        assert.notMatch(output, /\\u001b\[(?:0|3[1-3])m/, args.join(" "))
-        const own = String.fromCharCode(27)
-        isSafe(
-          args.join(" "),
-          ["0", "31", "32", "33", "90"].reduce((text, code) => text.replaceAll(`${own}[${code}m`, ""), output)
-        )
-      }
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+      ) yield* run(...args)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 })

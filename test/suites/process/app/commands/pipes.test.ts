@@ -2,13 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { main } from "../../../../support/cli.ts"
 import { execution } from "../../../../support/fixtures.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
 import { body } from "../../../../sync/workflows.ts"
-
-const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 
 /** Runs a command by a shell script, in which it is `"$0" "$@"` and leaves its exit status in a file. */
 const shell = Effect.fnUntraced(function*(
@@ -70,15 +68,8 @@ describe("a command whose reader closes its pipe", () => {
         yield* fs.writeFileString(`${folder}/flows/w9.json`, "{")
         assert.strictEqual(yield* runInto(reader, folder, env, "status", "flows"), 1)
 
-        const others: ReadonlyArray<readonly [status: number, ...args: ReadonlyArray<string>]> = [
-          [0, "workflows"],
-          [0, "tools"],
-          [0, "help", "options"],
-          [1, "why"],
-          [1, "call", "get_workflow", "{\"id\": \"nope\"}"]
-        ]
-        const statuses = yield* Effect.forEach(others, ([, ...args]) => runInto(reader, folder, env, ...args))
-        assert.deepStrictEqual(statuses, others.map(([status]) => status))
+        assert.strictEqual(yield* runInto(reader, folder, env, "tools"), 0)
+        assert.strictEqual(yield* runInto(reader, folder, env, "call", "get_workflow", "{\"id\": \"nope\"}"), 1)
       }).pipe(Effect.scoped, Effect.provide(platform)), 300_000)
   }
 })
@@ -138,21 +129,11 @@ describe("a command that prints more than a pipe holds", () => {
         const { url } = yield* serve({ workflows, executions })
         const env = { N8N_URL: url.href, N8N_API_KEY: "k", XDG_STATE_HOME: `${folder}/state` }
         const commands: ReadonlyArray<readonly [output: string, ...args: ReadonlyArray<string>]> = [
-          ["", "check", "flows"],
           ["", "check", "flows", "--format", "json"],
-          ["", "check", "flows", "--format", "sarif"],
-          ["", "check", "flows", "--format", "github"],
           ["", "tools", "--json", "--toolsets", "all"],
           ["", "call", "list_workflows", "{\"limit\": 100, \"raw\": true}", "--max-result-chars", "1000000"],
-          ["", "workflows", "--json"],
           ["", "executions", "--limit", "500", "--json"],
-          ["", "audit", "--json"],
-          ["", "audit", "--format", "sarif"],
-          ["", "upgrade", "flows", "--dry-run", "--json"],
           ["", "map"],
-          ["", "status", "flows", "--json"],
-          ["", "push", "flows", "--dry-run", "--json"],
-          ["", "pull", "new", "--dry-run", "--json"],
           // Literal secrets are reported on stderr.
           ["2>&1 >/dev/null", "pull", "new", "--dry-run"]
         ]

@@ -2,11 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
-import { runIn } from "../../../../support/cli.ts"
+import { main, runIn } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
-
-const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 
 /** What a person sees: `script` gives the command a terminal of this many columns. */
 const shown = (

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { runAt as run, runAt as command, runIn } from "../../../../support/inProcess.ts"
-import { folderWith, platform } from "../../../../support/folders.ts"
-import { node } from "../../../../support/workflows.ts"
+import { folderWith, platform } from "../../support/folders.ts"
+import { runAt as command, runAt as run, runIn } from "../../support/inProcess.ts"
+import { node } from "../../support/workflows.ts"
 
 /** The command in a process of its own, beside the demo's n8n. */
 const picture = (cwd: string, ...args: ReadonlyArray<string>) => run(cwd, "picture", "--demo", ...args)
@@ -30,7 +30,7 @@ describe("map", () => {
         map(orders, "--out", "one.svg"),
         map("nothing"),
         map("--out", "map.png")
-      ], { concurrency: 2 })
+      ])
       assert.match(all.stdout, /^<svg [^]*Sync orders to CRM[^]*<\/svg>\n$/)
       assert.deepStrictEqual([all.code, all.stderr], [0, ""])
       assert.match(page.stdout, /^maps\/all\.html: \d+ workflows, \d+ with an error workflow/)
@@ -39,7 +39,7 @@ describe("map", () => {
       assert.deepStrictEqual([unknown.code, wrong.code], [1, 1])
       assert.include(unknown.stderr, "Workflow 'nothing' not found")
       assert.include(wrong.stderr, "--out 'map.png': a picture's name ends in .svg or .html")
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 })
 
 describe("a picture to be opened", () => {
@@ -70,8 +70,7 @@ describe("a picture to be opened", () => {
         const nowhere = yield* open(`${folder}/none`, "picture", orders)
         assert.match(nowhere.stdout, /\nNo browser opens: see .+\/picture\.html\n$/)
         assert.strictEqual(nowhere.code, 0)
-      }).pipe(Effect.scoped, Effect.provide(platform)),
-    60_000
+      }).pipe(Effect.scoped, Effect.provide(platform))
   )
 })
 
@@ -85,7 +84,7 @@ describe("picture", () => {
         picture(folder, orders, "--execution", "239", "--out", "pictures/run.html"),
         picture(folder, "here.json", "--against", orders, "--out", "difference.SVG"),
         picture(folder, "here.json", "--execution", "239", "--out", "here.svg")
-      ], { concurrency: 2 })
+      ])
       assert.match(plain.stdout, /^<svg [^]*<\/svg>\n$/)
       assert.deepStrictEqual([plain.code, plain.stderr], [0, ""])
       assert.strictEqual(
@@ -111,7 +110,7 @@ describe("picture", () => {
 
       const problems = yield* picture(folder, orders, "--problems", "--out", "problems.svg")
       assert.match(problems.stdout, /^problems\.svg: Sync orders to CRM, \d+ errors? · \d+ warnings?\n$/)
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 
   it.live("draws a profile's drafts, and what is where the command runs", () =>
     Effect.gen(function*() {
@@ -138,7 +137,7 @@ describe("picture", () => {
       assert.include(yield* fs.readFileString(`${folder}/pictures/new/here.svg`), "<svg")
       const elsewhere = yield* run(`${folder}/pictures`, "picture", "--demo", "../here/here.json", "--out", "near.svg")
       assert.deepStrictEqual([elsewhere.code, elsewhere.stdout], [0, "near.svg: Here, 1 node\n"], elsewhere.stderr)
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 
   it.live("says in a line what is wrong, and writes nothing", () =>
     Effect.gen(function*() {
@@ -172,7 +171,7 @@ describe("picture", () => {
           assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
           assert.match(stderr, message, args.join(" "))
           assert.notMatch(stderr, /\n {2,}at |\n.*\n/)
-        }), { concurrency: 2, discard: true })
+        }), { discard: true })
       assert.sameMembers(yield* fs.readDirectory(folder), before)
-    }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 })

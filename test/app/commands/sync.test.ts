@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { runAt as run, runIn } from "../../../../support/inProcess.ts"
-import { folderWith, platform } from "../../../../support/folders.ts"
-import { serve } from "../../../../support/HttpN8n.ts"
-import { node } from "../../../../support/workflows.ts"
-import { body } from "../../../../sync/workflows.ts"
+import { folderWith, platform } from "../../support/folders.ts"
+import { serve } from "../../support/HttpN8n.ts"
+import { runAt as run, runIn } from "../../support/inProcess.ts"
+import { node } from "../../support/workflows.ts"
+import { body } from "../../sync/workflows.ts"
 
 describe("pull and status", () => {
   it.live("exit with 0, 1 or 2, in lines or as JSON", () =>
@@ -35,7 +35,7 @@ describe("pull and status", () => {
         damaged.stderr,
         /^effect-n8n-mcp: .* cannot be read: it is not the state of a synced folder\. Restore it/
       )
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 })
 
 describe("push and status", () => {
@@ -61,7 +61,7 @@ describe("push and status", () => {
       assert.strictEqual(code, 0)
       yield* runIn(folder, env, "push", "flows", "--publish")
       assert.strictEqual((yield* runIn(folder, env, "status", "flows")).stderr, "")
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 })
 
 describe("a file that contains a workflow in another form", () => {
@@ -116,5 +116,5 @@ describe("a file that contains a workflow in another form", () => {
           /: There are no workflows in .*, only (?:notes\/)?package\.json \(it has no 'nodes'; its keys are: name\)/
         )
       }
-    }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 })

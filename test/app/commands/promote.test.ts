@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { runAt as run, runIn } from "../../../../support/inProcess.ts"
-import { folderWith, platform } from "../../../../support/folders.ts"
-import { serve } from "../../../../support/HttpN8n.ts"
-import { node } from "../../../../support/workflows.ts"
-import { body } from "../../../../sync/workflows.ts"
+import { folderWith, platform } from "../../support/folders.ts"
+import { serve } from "../../support/HttpN8n.ts"
+import { runAt as run, runIn } from "../../support/inProcess.ts"
+import { node } from "../../support/workflows.ts"
+import { body } from "../../sync/workflows.ts"
 
 describe("the promote command", () => {
   it.live("goes from profile to profile, with bindings from a file, and exits with 0, 1 or 2", () =>

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { XMLParser } from "fast-xml-parser"
-import { runAt as run, runIn } from "../../../../support/inProcess.ts"
-import { folderWith, platform } from "../../../../support/folders.ts"
-import * as HttpN8n from "../../../../support/HttpN8n.ts"
-import { records, running, type Version, workflow } from "../../../../trials/proof/recordings.ts"
+import { folderWith, platform } from "../../support/folders.ts"
+import * as HttpN8n from "../../support/HttpN8n.ts"
+import { runAt as run, runIn } from "../../support/inProcess.ts"
+import { records, running, type Version, workflow } from "../../trials/proof/recordings.ts"
 
 /** Runs the command against an n8n with a version of the workflow and four runs of the plain one. */
 const prove = Effect.fnUntraced(function*(version: Version, ...args: ReadonlyArray<string>) {
@@ -28,7 +28,7 @@ describe("prove", () => {
       const { code, stdout } = yield* prove("plain", "--json", "--last", "2")
       assert.strictEqual(code, 0)
       assert.deepInclude(JSON.parse(stdout), { runs: 2, same: 2, groups: [] })
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 
   it.live("exits with 2 if they differ, and reports each run as JUnit", () =>
     Effect.gen(function*() {
@@ -44,7 +44,7 @@ describe("prove", () => {
       assert.deepInclude(testsuites, { tests: "4", failures: "4", errors: "0" })
       const ignoring = yield* prove("without email", "--ignore", "email")
       assert.strictEqual(ignoring.code, 0, ignoring.output)
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 
   it.live("exits with 1 if nothing was replayed, and on wrong options", () =>
     Effect.gen(function*() {
@@ -65,6 +65,6 @@ describe("prove", () => {
         Effect.map(run(folder, "prove", ...args), ({ code, stderr, stdout }) => {
           assert.deepStrictEqual([code, stdout], [1, ""], stderr)
           assert.include(stderr, message)
-        }), { concurrency: 2 })
-    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+        }))
+    }).pipe(Effect.scoped, Effect.provide(platform)))
 })

@@ -1,17 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { execFileSync, spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
-import { runIn } from "../../../../support/cli.ts"
-import * as fixtures from "../../../../support/fixtures.ts"
-import { folderWith, platform } from "../../../../support/folders.ts"
-import { serve } from "../../../../support/HttpN8n.ts"
-import { listening } from "../../../../support/listening.ts"
-import { freePort } from "../../../../support/Process.ts"
-import { body } from "../../../../sync/workflows.ts"
-
-const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
+import { execFileSync } from "node:child_process"
+import * as fixtures from "../../support/fixtures.ts"
+import { folderWith, platform } from "../../support/folders.ts"
+import { serve } from "../../support/HttpN8n.ts"
+import { runIn, runWith } from "../../support/inProcess.ts"
+import { listening } from "../../support/listening.ts"
+import { freePort } from "../../support/Process.ts"
+import { body } from "../../sync/workflows.ts"
 
 const workflow = (name: string) => ({ ...body(name), id: name, name, nodes: [], connections: {} })
 
@@ -45,22 +42,7 @@ const initWith = (
   folder: string,
   input: string,
   ...args: ReadonlyArray<string>
-) =>
-  Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {
-    const child = spawn(process.execPath, [main, "init", ...args], {
-      cwd: folder,
-      env: {
-        PATH: process.env["PATH"],
-        XDG_STATE_HOME: `${folder}/.state`,
-        XDG_CONFIG_HOME: `${folder}/.config`,
-        ...variables
-      }
-    })
-    let output = ""
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)))
-    child.stdin.end(input)
-    child.on("close", (code) => resume(Effect.succeed({ code, output })))
-  })
+) => runWith(input, folder, variables, "init", ...args)
 
 const names = (stdout: string) =>
   (JSON.parse(stdout) as { readonly workflows: ReadonlyArray<{ readonly name: string }> }).workflows.map(({ name }) =>
@@ -146,8 +128,7 @@ describe("init", () => {
         yield* fs.chmod(`${folder}/.n8n-mcp.json`, 0o644)
         const open = yield* runIn(folder, {}, "--profile", "n8n", "workflows")
         assert.include(open.stderr, "is not used")
-      }).pipe(Effect.scoped, Effect.provide(platform)),
-    120_000
+      }).pipe(Effect.scoped, Effect.provide(platform))
   )
 
   it.live(
@@ -194,8 +175,7 @@ describe("init", () => {
         }
         const alone = yield* init(yield* folderWith(), `${key}\n`)
         assert.include(alone.output, "init needs the address of n8n: set")
-      }).pipe(Effect.scoped, Effect.provide(platform)),
-    120_000
+      }).pipe(Effect.scoped, Effect.provide(platform))
   )
 
   it.live(
@@ -232,13 +212,12 @@ describe("init", () => {
             assert.strictEqual(code, 1, output)
             assert.include(output, part)
             assert.notInclude(output, "    at ")
-          }), { concurrency: 2 })
+          }))
         assert.isFalse(yield* fs.exists(`${folder}/.config`))
         const unset = yield* runIn(folder, {}, "workflows")
         assert.include(unset.stderr, "n8n is not configured")
         assert.include(unset.stderr, "effect-n8n-mcp init")
-      }).pipe(Effect.scoped, Effect.provide(platform)),
-    120_000
+      }).pipe(Effect.scoped, Effect.provide(platform))
   )
 
   it.live(
@@ -280,7 +259,7 @@ describe("init", () => {
             assert.deepStrictEqual(names(stdout), ["mine"], place)
             assert.match(stderr, /n8n-mcp\.json is not used: init did not write it here.*--config.*init --project/)
             assert.strictEqual(stderr.trim().split("\n").length, 1, stderr)
-          }), { concurrency: 2 })
+          }))
 
         // `init` does not take over what is already there; a key of the user's is not for the file's address.
         const taken = yield* init(`${folder}/untarred`, `${attacker}\n${key}\n`, "--project", "--yes")
@@ -289,8 +268,7 @@ describe("init", () => {
         const alone = yield* runIn(`${folder}/clone`, { ...env, N8N_API_KEY: env.SECRET }, "workflows")
         assert.include(alone.stderr, "N8N_URL")
         assert.deepStrictEqual(received, [])
-      }).pipe(Effect.scoped, Effect.provide(platform)),
-    120_000
+      }).pipe(Effect.scoped, Effect.provide(platform))
   )
 
   it.live(
@@ -338,7 +316,6 @@ describe("init", () => {
         yield* fs.remove(`${folder}/.git`, { recursive: true })
         yield* fs.writeFileString(file, (yield* fs.readFileString(file)).replace("TOKEN", "PATH"))
         yield* refused("it has changed since init wrote it")
-      }).pipe(Effect.scoped, Effect.provide(platform)),
-    120_000
+      }).pipe(Effect.scoped, Effect.provide(platform))
   )
 })
