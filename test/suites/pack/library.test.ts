@@ -3,8 +3,8 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import {
   copyFileSync,
+  cpSync,
   globSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
@@ -145,14 +145,27 @@ console.log(JSON.stringify({
 
   it("names the package that is missing without its peer", () =>
     inFolder((folder) => {
-      writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
-      run("npm", ["install", "--no-audit", "--no-fund", tarball], folder)
-      writeFileSync(join(folder, "app.js"), `import "effect-n8n-mcp"`)
+      cpSync(installed, join(folder, "node_modules", metadata.name), { recursive: true })
+      writeFileSync(join(folder, "app.mjs"), `import "effect-n8n-mcp"`)
       assert.throws(
-        () => run(process.execPath, ["app.js"], folder),
+        () => run(process.execPath, ["app.mjs"], folder),
         /Cannot find package 'effect' imported from .*effect-n8n-mcp/
       )
     }))
+
+  it("provides its command, and types that need no more than the declared peers; others are closed", () => {
+    assert.include(run("node_modules/.bin/effect-n8n-mcp", ["--version"], app), metadata.version)
+    const entries = ["", "/domain", "/mcp", "/testing", "/tools", "/tools/executions/getExecution"]
+    const code = entries.map((entry, at) => `export * as e${at} from "${metadata.name}${entry}"\n`).join("")
+    writeFileSync(join(app, "entries.ts"), code)
+    const options =
+      "--noEmit --strict --skipLibCheck false --target ES2024 --lib ES2024,DOM,DOM.Iterable --module nodenext"
+    run(bin("tsc"), [...options.split(" "), "--types", "", "entries.ts"], app)
+    const inner = told(
+      `console.log(JSON.stringify(await import("${metadata.name}/tools/shared/Links").catch(({ code }) => code)))`
+    )
+    assert.strictEqual(inner, "ERR_PACKAGE_PATH_NOT_EXPORTED")
+  })
 
   it("has a page for agents, with modules and examples that exist", () => {
     const page = readFileSync(join(installed, "AGENTS.md"), "utf8")
@@ -188,8 +201,8 @@ console.log(JSON.stringify({
   it("is enough for what its users build: types with no more than the declared peers", () => {
     assert.isAtLeast(tasks.length, 10)
     for (const task of tasks) copyFileSync(join(installed, "dist/examples", basename(task)), join(app, basename(task)))
-    mkdirSync(join(app, "node_modules/@types"), { recursive: true })
-    run("npm", ["install", "--no-audit", "--no-fund", "@types/node@24.9.1"], app)
+    const more = ["@types/node@24.9.1", "@effect/platform-node@4.1.0"]
+    run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", ...more], app)
     const options = "--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target ES2024 " +
       "--lib ES2024,DOM,DOM.Iterable --module nodenext --types node"
     run(bin("tsc"), [...options.split(" "), ...tasks.map((task) => basename(task))], app)
@@ -216,11 +229,18 @@ export const workflow = N8nClient.N8nClient.use((n8n) => n8n.getWorkflow("1"))
     assert.match(declared, /const workflow: .*\.Effect<N8nClient\.Workflow, /)
   })
 
-  it.each(tasks.map((task) => basename(task)))("does the task %s", (task) => {
-    const result: { actual: unknown; expected: unknown } = told(`import * as Effect from "effect/Effect"
-import { expected, test } from "./${task}"
-console.log(JSON.stringify({ actual: await Effect.runPromise(test), expected }))`)
-    assert.deepStrictEqual(result.actual, result.expected)
+  it("does the tasks", () => {
+    const results: ReadonlyArray<{ task: string; actual: unknown; expected: unknown }> = told(
+      `import * as Effect from "effect/Effect"
+const results = []
+for (const task of ${JSON.stringify(tasks.map((task) => basename(task)))}) {
+  const { expected, test } = await import("./" + task)
+  results.push({ task, expected, actual: await Effect.runPromise(test).catch(String) })
+}
+console.log(JSON.stringify(results))`
+    )
+    assert.lengthOf(results, tasks.length)
+    for (const { actual, expected, task } of results) assert.deepStrictEqual(actual, expected, task)
   })
 
   it("does the page's task in a bundle for browsers", () => {
@@ -246,7 +266,6 @@ console.log(JSON.stringify(await Effect.runPromise(release.pipe(
   Effect.catch(({ message }) => Effect.succeed(message)),
   Effect.provide(NodeCatalogue.layer(${options}).pipe(Layer.provide(files)))
 ))))`
-    run("npm", ["install", "--no-audit", "--no-fund", "@effect/platform-node@4.1.0"], app)
     const bundle = (options: string, outfile: string) => {
       writeFileSync(join(app, "catalogue.js"), code(options))
       const platform = [

@@ -19,7 +19,7 @@ const nodeOf = Effect.fn(function*(version: string) {
 
 const [, needed = ""] = />=(\d+\.\d+)/.exec(metadata.engines.node) ?? []
 
-describe.each(["12.22.12", "18.20.8", "20.20.2", "22.12.0"])("Node %s", (version) => {
+describe.each(["12.22.12", "22.12.0"])("Node %s", (version) => {
   it(
     "is refused, with a way on, by the package, its bin, the bundle and the plugin",
     { timeout: 300_000 },
@@ -35,9 +35,7 @@ describe.each(["12.22.12", "18.20.8", "20.20.2", "22.12.0"])("Node %s", (version
           `${root}dist/plugin/dist/main.js`
         ]
         for (const main of starts) {
-          for (
-            const args of [[], ["--demo"], ["--transport", "http"], ["doctor"], ["tools"], ["pull", "."], ["--version"]]
-          ) {
+          for (const args of [[], ["--transport", "http"], ["doctor"]]) {
             const { status, stderr, stdout } = spawnSync(node, [main, ...args], { encoding: "utf8", input: "" })
             assert.deepStrictEqual({ status, stderr, stdout }, {
               status: 1,
