@@ -1,18 +1,12 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import * as CliOutput from "effect/cli/CliOutput"
-import * as Command from "effect/cli/Command"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import * as Tool from "../../src/answer/Tool.ts"
-import { flags } from "../../src/app/config/Declarations.ts"
 import * as Options from "../../src/app/config/Options.ts"
 import * as State from "../../src/app/config/State.ts"
 import * as Upstreams from "../../src/app/config/Upstreams.ts"
@@ -22,6 +16,7 @@ import * as ToolContext from "../../src/app/ToolContext.ts"
 import { arr, obj } from "../../src/base/Json.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
 import { prepared } from "../../src/packaging/start.ts"
+import { parse as parseAny } from "./config/parsed.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
 
@@ -102,22 +97,12 @@ const parts: ReadonlyArray<ReadonlyArray<string>> = [
   ["-h"]
 ]
 
-const quiet: CliOutput.Presenter = { present: () => Effect.void }
-
-/** Options as the command line reads them; fails if it refuses them. */
-const parse = Effect.fnUntraced(function*(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
-  const parsed = yield* Ref.make(Option.none<Options.Options>())
-  const command = Command.make("test", flags, (options) => Ref.set(parsed, Option.some(options)))
-  const environment = ConfigProvider.layer(ConfigProvider.fromEnv({ env: Options.variables(env) }))
-  yield* Command.runWith(command, { version: "0" })(args).pipe(
-    Effect.provide(environment),
-    Effect.provideService(CliOutput.Presenter, quiet)
+/** Options of a start over stdio; fails if the command line refuses them. */
+const parse = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+  Effect.flatMap(
+    parseAny(args, env),
+    (options) => options.transport === "http" ? Options.refuse("another transport") : Effect.succeed(options)
   )
-  const options = Option.getOrUndefined(yield* Ref.get(parsed))
-  return options === undefined || options.transport === "http"
-    ? yield* Options.refuse("help, or another transport")
-    : options
-})
 
 /** The tools that the program lists; fails if it refuses the start. */
 const ofProgram = Effect.fnUntraced(function*(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {

@@ -1,7 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js"
-import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -94,16 +92,6 @@ describe("McpServer", () => {
         context: { field: "id" },
         hint: "get_workflow takes: id, nodes, raw, offset, textFrom."
       })
-    }))
-
-  it.live("names the nearest tool", () =>
-    Effect.gen(function*() {
-      const client = yield* connected(serve())
-      const error = yield* Effect.flip(Effect.tryPromise({
-        try: () => client.callTool({ name: "get_executions", arguments: {} }),
-        catch: String
-      }))
-      assert.include(error, "Unknown tool 'get_executions'. Did you mean 'get_execution'")
     }))
 
   it.live("says of a tool that is off which option adds it", () =>
@@ -199,24 +187,6 @@ describe("McpServer", () => {
       ])
     }))
 
-  for (const [action, said] of [["accept", "yes"], ["decline", "no"], ["cancel", "no"]] as const) {
-    it.live(`asks the person where the client can: ${action} is ${said}`, () =>
-      Effect.gen(function*() {
-        const asking = Effect.gen(function*() {
-          return yield* (yield* CallContext).confirm("Delete it?")
-        })
-        const client = yield* connected(serve([tool("asking", asking)]), { elicitation: {} })
-        const asked: Array<string> = []
-        client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-          asked.push(params.message)
-          return action === "accept" ? { action, content: { confirm: true } } : { action }
-        })
-        const answer = yield* Effect.promise(() => client.callTool({ name: "asking", arguments: {} }))
-        assert.deepInclude(answer.structuredContent, { data: { text: said } })
-        assert.deepStrictEqual(asked, ["Delete it?"])
-      }))
-  }
-
   it.live("asks no one through a client that cannot ask", () =>
     Effect.gen(function*() {
       const asking = Effect.gen(function*() {
@@ -248,17 +218,5 @@ describe("McpServer", () => {
       )
       assert.deepStrictEqual([yield* count, yield* count], ["1", "2"])
       yield* Effect.promise(() => client.close())
-    }))
-})
-
-describe("Tool.run in a program", () => {
-  it.effect("needs no server", () =>
-    Effect.gen(function*() {
-      const context = Context.empty()
-      const { count } = yield* tools.listWorkflows.call({ limit: 5, offset: 0 }).pipe(
-        Effect.provide(FakeN8n.layer(Demo.seed)),
-        Effect.provideContext(context)
-      )
-      assert.strictEqual(count, 5)
     }))
 })

@@ -1,37 +1,13 @@
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import * as CliOutput from "effect/cli/CliOutput"
-import * as Command from "effect/cli/Command"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { delimiter, dirname, join, resolve } from "node:path"
 import * as ConfigPlace from "../../../src/app/config/ConfigPlace.ts"
-import { declarations, flags } from "../../../src/app/config/Declarations.ts"
+import { declarations } from "../../../src/app/config/Declarations.ts"
 import * as Options from "../../../src/app/config/Options.ts"
-
-const quiet: CliOutput.Presenter = { present: () => Effect.void }
-
-const environment = (env: Record<string, string>) =>
-  Layer.mergeAll(
-    NodeServices.layer,
-    Layer.succeed(CliOutput.Presenter, quiet),
-    ConfigProvider.layer(ConfigProvider.fromEnv({ env: Options.variables(env) }))
-  )
-
-/** The options that a command line and an environment make. */
-const parse = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
-  Effect.gen(function*() {
-    const parsed = yield* Ref.make(Option.none<Options.Options>())
-    const command = Command.make("test", flags, (options) => Ref.set(parsed, Option.some(options)))
-    yield* Command.runWith(command, { version: "0" })(args)
-    return Option.getOrThrow(yield* Ref.get(parsed))
-  }).pipe(Effect.provide(environment(env)))
+import { parse } from "./parsed.ts"
 
 /** An example of each kind of value, as text. */
 const example = ({ choices, format, name }: typeof declarations[keyof typeof declarations]) =>

@@ -1,12 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import { readdirSync, readFileSync } from "node:fs"
-import type * as Options from "../../../../src/app/config/Options.ts"
-import * as HttpServing from "../../../../src/app/ServeHttp.ts"
-import * as ToolContext from "../../../../src/app/ToolContext.ts"
-import * as tools from "../../../../src/tools/index.ts"
 import * as Issuing from "../../../mcp/http/issuing.ts"
 import { folderWith, platform } from "../../../support/folders.ts"
 import { listening } from "../../../support/listening.ts"
@@ -38,44 +32,6 @@ const serving = (args: ReadonlyArray<string>, env: Record<string, string> = {}) 
     }
     return { ...started, url }
   })
-
-/** As they are when nothing is given but `--transport http --demo --port 0`. */
-const options: Options.Options = {
-  n8nUrl: undefined,
-  apiKey: undefined,
-  n8nHeader: [],
-  webhookUrl: undefined,
-  config: undefined,
-  profile: undefined,
-  demo: true,
-  state: undefined,
-  locale: "en",
-  maxResultChars: 40_000,
-  maxExecutionMb: 512,
-  readOnly: false,
-  policy: undefined,
-  credentialEnv: [],
-  toolsets: [],
-  tools: [],
-  excludeTools: [],
-  filesRoot: [],
-  nodes: [],
-  showSecrets: false,
-  transport: "http",
-  host: "127.0.0.1",
-  port: 0,
-  authToken: [],
-  oauthIssuer: undefined,
-  oauthAudience: undefined,
-  oauthScopePrefix: undefined,
-  publicUrl: undefined,
-  oauthProfileClaim: "n8n_profile",
-  allowedHosts: [],
-  allowedOrigins: [],
-  rateLimit: undefined,
-  maxCalls: 256,
-  maxConnections: 1024
-}
 
 const execute = (url: string, token: string, name: string, parameters: object = {}) =>
   Effect.promise(async () => {
@@ -141,50 +97,6 @@ describe("over HTTP", () => {
       assert.deepStrictEqual([code, stdout], [0, ""])
       assert.include(errors(), "client=staging call=list_workflows")
       assert.notMatch(errors(), /(old|new|staging|other)-token|-key/)
-    }).pipe(Effect.provide(platform)))
-
-  it.live("traces, metrics and logs go where OTEL_* says, joined to the caller's trace, without secrets", () =>
-    Effect.gen(function*() {
-      const received = new Map<string, string>()
-      const collector = yield* listening((request, response) => {
-        const chunks: Array<Buffer> = []
-        request.on("data", (chunk: Buffer) => chunks.push(chunk))
-        request.on("end", () => {
-          const path = request.url ?? ""
-          received.set(path, `${received.get(path) ?? ""}${Buffer.concat(chunks)}`)
-          response.end("{}")
-        })
-      })
-      const folder = yield* folderWith()
-      const { child, ended, url } = yield* serving(["--demo", "--auth-token", "secret-token-0123456789"], {
-        OTEL_EXPORTER_OTLP_ENDPOINT: collector,
-        OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-        XDG_STATE_HOME: folder
-      })
-      const trace = "0af7651916cd43dd8448eb211c80319c"
-      yield* Effect.promise(() =>
-        fetch(`${url}/mcp/execute?token=canary-in-the-query`, {
-          method: "POST",
-          headers: {
-            "content-type": "application/json",
-            authorization: "Bearer secret-token-0123456789",
-            "x-shop-token": "canary-in-a-header",
-            traceparent: `00-${trace}-b7ad6b7169203331-01`
-          },
-          body: JSON.stringify({ name: "get_workflow", parameters: { id: "no-such-id" } })
-        })
-      )
-      // What is left is sent when the server ends.
-      child.kill("SIGTERM")
-      yield* ended
-      const [traces, metrics, logs] = ["traces", "metrics", "logs"].map((name) => received.get(`/v1/${name}`) ?? "")
-      for (const name of ["tools/call get_workflow", "N8nClient.getWorkflow", "http.route"]) {
-        assert.include(traces, name)
-      }
-      assert.include(traces, `"traceId":"${trace}"`)
-      assert.match(metrics ?? "", /mcp\.server\.operation\.duration.*get_workflow/)
-      assert.match(logs ?? "", /"call".*get_workflow/)
-      assert.notMatch([...received.values()].join(), /secret-token-0123456789|fake-key|canary/)
     }).pipe(Effect.provide(platform)))
 
   it.live("without profiles a token that names one is refused", () =>
@@ -277,117 +189,5 @@ describe("over HTTP", () => {
         .map((name) => JSON.parse(readFileSync(`${stored}/${name}`, "latin1").split("\n")[0] ?? "").name)
       assert.deepStrictEqual(names, ["b.json"])
       assert.notInclude(errors(), "the-same-for-all")
-    }).pipe(Effect.provide(platform)))
-
-  it.live("doctor examines every profile when none is named", () =>
-    Effect.gen(function*() {
-      const address = yield* n8n
-      const folder = yield* folderWith({
-        "n8n.json": JSON.stringify({
-          profiles: ["a", "b"].map((name) => ({
-            name,
-            url: name === "a" ? address : "http://127.0.0.1:9",
-            apiKey: "k"
-          }))
-        })
-      })
-      const { ended } = start(["doctor", "--json", "--config", `${folder}/n8n.json`], { XDG_STATE_HOME: folder })
-      const { code, stdout } = yield* ended
-      const told = JSON.parse(stdout) as ReadonlyArray<{ profile: string; checks: ReadonlyArray<object> }>
-      assert.deepStrictEqual(told.map(({ profile }) => profile), ["a", "b"])
-      assert.deepInclude(told[1]?.checks.find((check) => "name" in check && check.name === "n8n"), { status: "failed" })
-      assert.strictEqual(code, 1)
-    }).pipe(Effect.provide(platform)))
-
-  it.live("says what is missing instead of starting", () =>
-    Effect.gen(function*() {
-      const folder = yield* folderWith({
-        "two.json": JSON.stringify({
-          profiles: ["a", "b"].map((name) => ({ name, url: "http://127.0.0.1:9", apiKey: "k" }))
-        }),
-        "same.json": JSON.stringify({
-          profiles: ["a", "b"].map((name) => ({
-            name,
-            url: "http://127.0.0.1:9",
-            apiKey: "k",
-            tokens: ["the-same-for-both"]
-          }))
-        })
-      })
-      const taken = yield* listening((_request, response) => void response.end())
-      const two = { demo: false, config: `${folder}/two.json` }
-      const token = (text: string) => ({ authToken: [Redacted.make(text)] })
-      const issued = (issuer: string, address = "https://n8n.example.com") => ({
-        oauthIssuer: issuer,
-        publicUrl: address
-      })
-      const overHttp: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
-        [{ port: Number(new URL(taken).port) }, /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/],
-        [{ ...two }, /Several profiles: give each its tokens/],
-        [{ ...two, ...token("a-token-of-profiles") }, /choose it with --profile/],
-        [{ demo: false, config: `${folder}/same.json` }, /Profiles 'a' and 'b' have the same token/],
-        [token("a b"), /contains spaces/],
-        [token(""), /A token is empty/],
-        [token("fifteen-letters"), /needs 16 characters or more/],
-        [{ oauthIssuer: "https://id.example.com" }, /--oauth-issuer needs --public-url/],
-        [issued("http://id.example.com"), /--oauth-issuer must begin with https/],
-        [issued("https://id.example.com?a=b"), /--oauth-issuer contains more than an address/],
-        [issued("id.example.com"), /--oauth-issuer is not an http address/],
-        [issued("https://id.example.com", "http://n8n.example.com"), /--public-url must begin with https/],
-        [issued("https://id.example.com", "https://user:hunter2@n8n.example.com"), /--public-url contains more than/],
-        [token("${N8N_MCP_AUTH_TOKEN}"), /a variable was not expanded/]
-      ]
-      const mcp = { name: "test", version: "0", tools: tools.all }
-      for (const [more, message] of overHttp) {
-        const error = yield* Effect.flip(HttpServing.serve(mcp, { ...options, ...more }))
-        assert.match(error.message, message)
-      }
-      const overStdio: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
-        [two, /Several profiles: choose one with --profile: 'a', 'b'/],
-        [{ ...two, profile: "c" }, /There is no profile 'c'/],
-        [{ demo: false, profile: "a" }, /set it with --config/]
-      ]
-      for (const [more, message] of overStdio) {
-        const layer = ToolContext.layer({ ...options, transport: "stdio", ...more })
-        assert.match((yield* Effect.flip(Effect.scoped(Layer.build(layer)))).message, message)
-      }
-      const n8n = (url: string, key = "key") => ({
-        demo: false,
-        n8nUrl: url,
-        apiKey: Redacted.make(key)
-      })
-      const withSecrets: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
-        [n8n("ftp://user:hunter2@host:21"), /N8N_URL .* not an http address: 'ftp:\/\/…@host:21'/],
-        [n8n("http://user:hunter2/@bad host"), /not an http address: 'http:\/\/…@bad host'/],
-        [n8n("user:hunter2@host"), /not an http address: '…@host'/],
-        [n8n("sk-hunter2hunter2hunter2"), /not an http address: '\[redacted\]'/],
-        [n8n("https://user:hunter2@host"), /N8N_URL .* contains a user name or a password/],
-        [n8n("http://127.0.0.1:9", "hunter2\nhunter2"), /N8N_API_KEY .* contains a line break/],
-        [
-          { ...n8n("http://127.0.0.1:9"), webhookUrl: "http://user:hunter2@host" },
-          /N8N_MCP_WEBHOOK_URL .* contains a user name or a password/
-        ]
-      ]
-      for (const [more, message] of withSecrets) {
-        const layer = ToolContext.layer({ ...options, transport: "stdio", ...more })
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
-        assert.match(error.message, message)
-        assert.notInclude(error.message, "hunter2")
-      }
-      const asStarted: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-        [
-          ["--transport", "http", "--demo", "--host", "0.0.0.0"],
-          /Listening on 0\.0\.0\.0 needs a token: set N8N_MCP_AUTH_TOKEN/
-        ],
-        [["--transport", "htpt"], /stdio.*http/]
-      ]
-      yield* Effect.forEach(asStarted, ([args, message]) =>
-        Effect.gen(function*() {
-          const { ended } = start(args)
-          const { code, stderr, stdout } = yield* ended
-          assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
-          assert.match(stderr, message)
-          assert.notInclude(stderr, "    at ")
-        }), { concurrency: 2 })
     }).pipe(Effect.provide(platform)))
 })

@@ -84,7 +84,12 @@ describe("Telemetry", () => {
         const server = yield* serving(url, collector.env)
         const answer = yield* server[era](list, { traceparent })
         assert.include(answer, "Found 0 workflows")
+        // A call that the caller does not sample is not sent, and n8n learns it.
+        const unsampled = `${trace.slice(0, -1)}d`
+        yield* server[era](list, { traceparent: `00-${unsampled}-${parent}-00` })
         yield* server.end
+        assert.isEmpty(collector.spans().filter(({ traceId }) => traceId === unsampled))
+        assert.isTrue(headers.some((each) => new RegExp(`^00-${unsampled}-.*-00$`).test(String(each["traceparent"]))))
         const spans = collector.spans().filter(({ traceId }) => traceId === trace)
         const http = named(spans, "POST /mcp")
         assert.deepInclude(http, { parentSpanId: parent, kind: 2 })
@@ -101,6 +106,8 @@ describe("Telemetry", () => {
         assert.include(ancestors(spans, client), tool.spanId)
         const sent = spans.find(({ kind, parentSpanId }) => kind === 3 && parentSpanId === client.spanId)
         assert.include(headers.map((each) => each["traceparent"]), `00-${trace}-${sent?.spanId}-01`)
+        assert.match(collector.everything(), /mcp\.server\.operation\.duration.*list_workflows/)
+        assert.match(collector.everything(), /"call".*list_workflows/)
         assert.notInclude(collector.everything(), "canary")
       }
     }).pipe(Effect.provide(platform)))
@@ -159,17 +166,6 @@ describe("Telemetry", () => {
       assert.deepInclude(named(collector.spans(), "N8nClient.getWorkflow").attributes, { "error.type": "404" })
       const traces = JSON.stringify(collector.spans())
       assert.notInclude(traces.replaceAll("/api/v1/workflows/canary-id", ""), "canary")
-    }).pipe(Effect.provide(platform)))
-
-  it.live("calls that the caller does not sample are not sent, and n8n learns it", () =>
-    Effect.gen(function*() {
-      const collector = yield* Otlp.receive
-      const { headers, url } = yield* n8n
-      const server = yield* serving(url, collector.env)
-      yield* server.modern(list, { traceparent: traceparent.replace(/01$/, "00") })
-      yield* server.end
-      assert.deepStrictEqual(collector.spans().filter(({ traceId }) => traceId === trace), [])
-      assert.isTrue(headers.some((each) => new RegExp(`^00-${trace}-.*-00$`).test(String(each["traceparent"]))))
     }).pipe(Effect.provide(platform)))
 
   it.live("without a collector n8n receives no span", () =>

@@ -1,16 +1,14 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import { type IncomingHttpHeaders, request } from "node:http"
-import * as AccessChecks from "../../../../../src/app/doctor/AccessChecks.ts"
-import { folderWith, platform } from "../../../../support/folders.ts"
-import { listening } from "../../../../support/listening.ts"
-import { bundle, freePort, remove, start } from "../../../../support/Process.ts"
-
-beforeAll(bundle, 60_000)
-afterAll(remove)
+import * as AccessChecks from "../../../src/app/doctor/AccessChecks.ts"
+import * as Access from "../../../src/mcp/http/Access.ts"
+import { served } from "../../mcp/http/served.ts"
+import { listening } from "../../support/listening.ts"
 
 const token = "a-token-of-the-test-0123456789"
 
@@ -34,18 +32,10 @@ const proxy = (port: number, headers: (original: IncomingHttpHeaders) => Incomin
 describe("AccessChecks", () => {
   it.live("reports which header does not arrive", () =>
     Effect.gen(function*() {
-      const port = yield* freePort
-      const { child, errors } = start(
-        ["--transport", "http", "--demo", "--port", String(port), "--auth-token", token],
-        {
-          XDG_STATE_HOME: yield* folderWith()
-        }
-      )
-      yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
-      yield* Effect.callback<void, string>((resume) => {
-        child.stderr.on("data", () => errors().includes("address=") ? resume(Effect.void) : undefined)
-        child.once("exit", () => resume(Effect.fail(errors())))
+      const { url } = yield* served({
+        access: Access.make([{ token: Redacted.make(token), client: undefined }], undefined)
       })
+      const port = Number(new URL(url).port)
       const examine = (
         headers: (original: IncomingHttpHeaders) => IncomingHttpHeaders,
         known: string | undefined = token
@@ -75,5 +65,5 @@ describe("AccessChecks", () => {
       assert.deepInclude(yield* AccessChecks.balancer(new URL("http://127.0.0.1:9"), undefined), { status: "warning" })
       const other = yield* listening((_, response) => response.end("<html>"))
       assert.deepInclude(yield* AccessChecks.balancer(new URL(other), undefined), { status: "warning" })
-    }).pipe(Effect.provide(Layer.merge(FetchHttpClient.layer, platform))))
+    }).pipe(Effect.provide(Layer.merge(FetchHttpClient.layer, Logger.layer([])))))
 })

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
-import { bundle, main, remove } from "../support/Process.ts"
+import { bundle, main, remove } from "../../../support/Process.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)
@@ -20,8 +20,8 @@ const runAs = (version: string, ...args: ReadonlyArray<string>) =>
   })
 
 describe("the first file", () => {
-  it.each(["12.22.12", "20.20.2", "22.18.0"])("refuses Node %s and says how to go on", async (version) => {
-    for (const args of [[], ["--transport", "http"], ["doctor"], ["call", "list_workflows"], ["--version"]]) {
+  it.each(["12.22.12", "22.18.0"])("refuses Node %s and says how to go on", async (version) => {
+    for (const args of [[], ["--version"]]) {
       assert.deepStrictEqual(await runAs(version, ...args), {
         code: 1,
         stdout: "",
@@ -31,7 +31,7 @@ describe("the first file", () => {
     }
   })
 
-  it.each(["22.19.0", "23.0.0", "100.0.0"])("goes on with Node %s", async (version) => {
+  it.each(["22.19.0", "100.0.0"])("goes on with Node %s", async (version) => {
     const { code, stderr, stdout } = await runAs(version, "--version")
     assert.deepStrictEqual([code, stderr], [0, ""])
     assert.match(stdout, /\d+\.\d+\.\d+\n$/)
