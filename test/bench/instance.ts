@@ -13,17 +13,13 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { cpus, loadavg } from "node:os"
-import { fileURLToPath } from "node:url"
 import { num, obj } from "../../src/base/Json.ts"
 import { say } from "../support/processes.ts"
 import * as Curves from "./curves.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
-import { main } from "./main.ts"
+import { file, finish, machine, main } from "./main.ts"
 import * as McpProcess from "./McpProcess.ts"
-import { type Criterion, verdict } from "./report.ts"
-
-const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+import type { Criterion } from "./report.ts"
 
 interface Case {
   readonly name: string
@@ -168,9 +164,7 @@ const instance = Command.make(
     )
   },
   Effect.fnUntraced(function*({ quick }) {
-    const before = `${cpus().length} processors, load before ${
-      (loadavg()[0] ?? 0).toFixed(1)
-    }, Node ${process.versions.node}`
+    const before = machine()
     const workflows = yield* curves(
       overWorkflows,
       quick ? [10, 100, 1_000] : [10, 100, 1_000, 5_000],
@@ -178,8 +172,6 @@ const instance = Command.make(
     )
     const executions = yield* curves(overExecutions, quick ? [100, 1_000] : [100, 1_000, 10_000], (size) => [20, size])
     const results = criteria([...workflows, ...executions])
-    const text = [before, table("workflows", workflows), table("executions", executions), verdict(results)].join("\n\n")
-    yield* Effect.sync(() => void process.stdout.write(`${text}\n`))
     if (!quick) {
       const fs = yield* FileSystem.FileSystem
       const chart = Curves.draw({
@@ -195,7 +187,7 @@ const instance = Command.make(
       })
       yield* fs.writeFileString(file("../../.github/images/growth.svg"), `${chart}\n`)
     }
-    if (results.some(({ isMet }) => isMet === false)) process.exitCode = 1
+    yield* finish([before, table("workflows", workflows), table("executions", executions)], results)
   }, Effect.scoped)
 ).pipe(Command.withDescription("Measure tools on instances of several sizes"))
 

@@ -5,36 +5,29 @@
  *
  * All ask a stub of n8n in a process of its own, ours in both eras of MCP. It runs over loopback, prints Markdown on stdout and its progress on stderr, and stops everything
  * that it starts. The exit code is 1 if a criterion is missed or a call fails. `--quick`: a fifth of the calls.
- * `--profile`: a processor profile of ours.
  */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { cpus, loadavg } from "node:os"
-import { fileURLToPath } from "node:url"
 import { say } from "../support/processes.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
 import * as measure from "./load/measure.ts"
 import * as report from "./load/report.ts"
-import { main } from "./main.ts"
-import { verdict } from "./report.ts"
+import { file, finish, machine, main } from "./main.ts"
 
 const plans: { readonly quick: measure.Plan; readonly full: measure.Plan } = {
   quick: { clients: 200, calls: 5, rounds: 4, warmups: 5, step: 2_000, steps: 10, odd: 2_000 },
   full: { clients: 200, calls: 10, rounds: 10, warmups: 10, step: 20_000, steps: 10, odd: 10_000 }
 }
 
-const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-
-const run = Effect.fn("load.run")(function*(plan: measure.Plan, profiled: boolean) {
+const run = Effect.fn("load.run")(function*(plan: measure.Plan) {
   const fs = yield* FileSystem.FileSystem
   const home = yield* fs.makeTempDirectoryScoped({ prefix: "bench-load-" })
   const n8n = yield* HttpProcess.start("n8n", [file("load/stub.ts")], home)
   const env = { N8N_URL: `http://127.0.0.1:${n8n.port}`, N8N_API_KEY: "bench" }
   const serving = [file("../../dist/main.js"), "--transport", "http", "--port", "0"]
-  const profiling = profiled ? ["--cpu-prof", "--cpu-prof-dir", process.cwd()] : []
-  const ours = yield* HttpProcess.start("ours", [...profiling, ...serving], home, env)
+  const ours = yield* HttpProcess.start("ours", serving, home, env)
   const bare = yield* HttpProcess.start("bare", [file("load/floor.mjs")], home, env)
   const minimal = yield* HttpProcess.start("minimal", [file("load/minimal.ts")], home, env)
   const servers = { ours, bare, minimal, n8n }
@@ -57,23 +50,13 @@ const run = Effect.fn("load.run")(function*(plan: measure.Plan, profiled: boolea
 const load = Command.make(
   "load",
   {
-    quick: Flag.Boolean("quick").pipe(Flag.withDescription("A fifth of the calls"), Flag.withDefault(false)),
-    profile: Flag.Boolean("profile").pipe(
-      Flag.withDescription("Write a processor profile of our server into the working directory"),
-      Flag.withDefault(false)
-    )
+    quick: Flag.Boolean("quick").pipe(Flag.withDescription("A fifth of the calls"), Flag.withDefault(false))
   },
-  Effect.fnUntraced(function*({ profile, quick }) {
+  Effect.fnUntraced(function*({ quick }) {
     const plan = quick ? plans.quick : plans.full
-    const before = `${cpus().length} processors, load before ${
-      (loadavg()[0] ?? 0).toFixed(1)
-    }, Node ${process.versions.node}`
-    const results = yield* run(plan, profile)
-    const criteria = report.criteria(results)
-    yield* Effect.sync(() =>
-      void process.stdout.write(`${[before, report.text(results, plan), verdict(criteria)].join("\n\n")}\n`)
-    )
-    if (criteria.some(({ isMet }) => isMet === false)) process.exitCode = 1
+    const before = machine()
+    const results = yield* run(plan)
+    yield* finish([before, report.text(results, plan)], report.criteria(results))
   })
 ).pipe(Command.withDescription("Measure the server over HTTP beside a bare one"))
 

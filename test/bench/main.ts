@@ -5,8 +5,25 @@ import * as Cause from "effect/Cause"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { cpus, loadavg } from "node:os"
+import { fileURLToPath } from "node:url"
 import { version } from "../../src/base/Version.ts"
 import { say } from "../support/processes.ts"
+import { type Criterion, verdict } from "./report.ts"
+
+/** Path of a file of the benchmarks. */
+export const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/** The machine, with its load before a benchmark. */
+export const machine = () =>
+  `${cpus().length} processors, load before ${(loadavg()[0] ?? 0).toFixed(1)}, Node ${process.versions.node}`
+
+/** Prints texts and the verdict on criteria; the exit code is 1 if one is missed. */
+export const finish = (texts: ReadonlyArray<string>, criteria: ReadonlyArray<Criterion>) =>
+  Effect.sync(() => {
+    process.stdout.write(`${[...texts, verdict(criteria)].join("\n\n")}\n`)
+    if (criteria.some(({ isMet }) => isMet === false)) process.exitCode = 1
+  })
 
 /** Runs a command and exits with 1 if it failed, or else with its own exit code; failures go to stderr. */
 export const main = <Name extends string, Input, ContextInput, E extends Error>(

@@ -18,7 +18,7 @@ import { queries } from "../catalogue/search/queries.ts"
 import { RealN8n } from "../suites/n8n/RealN8n.ts"
 import { say } from "../support/processes.ts"
 import * as contenders from "./contenders.ts"
-import { main } from "./main.ts"
+import { finish, main } from "./main.ts"
 import * as measure from "./measure.ts"
 import * as peer from "./peer.ts"
 import * as Relay from "./Relay.ts"
@@ -58,8 +58,6 @@ const plans: { readonly quick: Plan; readonly full: Plan } = {
 const images = fileURLToPath(new URL("../../.github/images/", import.meta.url))
 
 const workflowCount = 20
-
-const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
 
 /** The machine, with its load before the benchmark starts. */
 const machine = Effect.sync(() => {
@@ -131,18 +129,14 @@ const bench = Command.make(
     yield* say(`starting n8n ${n8nVersion}`)
     const began = performance.now()
     const results = yield* run(plan, installed).pipe(Effect.provide(RealN8n.layer(n8nVersion)))
-    const criteria = report.criteria(results)
     const duration = `${Math.round((performance.now() - began) / 1000)} s`
     const head = [before.text, versions(installed), method(results), legend, duration].join("; ")
-    yield* print(
-      [head, report.table(results), report.verdict(criteria), ...(before.isBusy ? [busy] : [])].join("\n\n")
-    )
     if (!quick) {
       const fs = yield* FileSystem.FileSystem
       yield* fs.makeDirectory(images, { recursive: true })
       yield* fs.writeFileString(`${images}bench.svg`, `${report.chart(results, head)}\n`)
     }
-    if (criteria.some(({ isMet }) => isMet === false)) process.exitCode = 1
+    yield* finish([head, report.table(results), ...(before.isBusy ? [busy] : [])], report.criteria(results))
   })
 ).pipe(Command.withDescription("Measure the server beside n8n-mcp and a bare one"))
 

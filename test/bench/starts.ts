@@ -12,17 +12,13 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { cpus, loadavg } from "node:os"
-import { fileURLToPath } from "node:url"
 import { bundleManifest, pluginManifest } from "../../src/packaging/manifests.ts"
 import * as contenders from "./contenders.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
-import { main } from "./main.ts"
+import { file, finish, machine, main } from "./main.ts"
 import * as McpProcess from "./McpProcess.ts"
 import * as peer from "./peer.ts"
-import { type Criterion, verdict } from "./report.ts"
-
-const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+import type { Criterion } from "./report.ts"
 
 interface Starter {
   readonly name: string
@@ -137,9 +133,7 @@ const starts = Command.make(
   Effect.fnUntraced(function*({ peer: hasPeer, quick }) {
     const fs = yield* FileSystem.FileSystem
     const home = yield* fs.makeTempDirectoryScoped({ prefix: "bench-starts-" })
-    const load = `${cpus().length} processors, load before ${
-      (loadavg()[0] ?? 0).toFixed(1)
-    }, Node ${process.versions.node}`
+    const load = machine()
     const installed = hasPeer ? yield* peer.install() : undefined
     const n8n = yield* HttpProcess.start("n8n", [file("instance/stub.ts"), "20", "0"], home)
     const all = startersOf(home, new URL(`http://127.0.0.1:${n8n.port}/`), installed)
@@ -174,9 +168,7 @@ const starts = Command.make(
         `| ${name} | ${columns.map((column) => median[column].toFixed(0)).join(" | ")} |`
       )
     ].join("\n")
-    const checked = criteria(results)
-    yield* Effect.sync(() => void process.stdout.write(`${[load, table, verdict(checked)].join("\n\n")}\n`))
-    if (checked.some(({ isMet }) => isMet === false)) process.exitCode = 1
+    yield* finish([load, table], criteria(results))
   }, Effect.scoped)
 ).pipe(Command.withDescription("Measure starts with and without options"))
 

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { folderWith, platform } from "../../support/folders.ts"
-import { runAt as command, runAt as run, runIn } from "../../support/inProcess.ts"
+import { runAt as run, runIn } from "../../support/inProcess.ts"
 import { node } from "../../support/workflows.ts"
 
-/** The command in a process of its own, beside the demo's n8n. */
+/** The command beside the demo's n8n. */
 const picture = (cwd: string, ...args: ReadonlyArray<string>) => run(cwd, "picture", "--demo", ...args)
 
 const orders = "cR5mSyNc9bVh4KqE"
@@ -79,7 +79,7 @@ describe("picture", () => {
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* folderWith({ "here.json": file, "other.json": file.replace(orders, "xyz") })
-      const [plain, run, difference, ofFile] = yield* Effect.all([
+      const [plain, drawn, difference, ofFile] = yield* Effect.all([
         picture(folder, orders),
         picture(folder, orders, "--execution", "239", "--out", "pictures/run.html"),
         picture(folder, "here.json", "--against", orders, "--out", "difference.SVG"),
@@ -88,7 +88,7 @@ describe("picture", () => {
       assert.match(plain.stdout, /^<svg [^]*<\/svg>\n$/)
       assert.deepStrictEqual([plain.code, plain.stderr], [0, ""])
       assert.strictEqual(
-        run.stdout,
+        drawn.stdout,
         "pictures/run.html: Sync orders to CRM, Run 239: error · 510 ms · 4 of 6 nodes ran\n"
       )
       assert.match(yield* fs.readFileString(`${folder}/pictures/run.html`), /^<!doctype html>[^]*Upsert CRM contact/)
@@ -101,7 +101,7 @@ describe("picture", () => {
       assert.match(named.stdout, /^named\.svg: Sync orders to CRM, Run 239: /)
       const alone = yield* picture(folder, "--execution", "239", "--out", "alone.svg")
       assert.match(alone.stdout, /^alone\.svg: Sync orders to CRM, Run 239: /)
-      const why = yield* command(folder, "why", "--demo", "--out", "why.html")
+      const why = yield* run(folder, "why", "--demo", "--out", "why.html")
       assert.match(
         why.stdout,
         /^Run 239 of Sync orders to CRM: error\n[^]*\nwhy\.html: Sync orders to CRM, Run 239/

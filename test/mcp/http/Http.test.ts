@@ -1,7 +1,4 @@
 import { assert, layer } from "@effect/vitest"
-import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -12,7 +9,7 @@ import { request as httpRequest } from "node:http"
 import * as Tool from "../../../src/answer/Tool.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import * as Errors from "../../../src/base/Errors.ts"
-import { arr, obj } from "../../../src/base/Json.ts"
+import { obj } from "../../../src/base/Json.ts"
 import * as Access from "../../../src/mcp/http/Access.ts"
 import type * as Rpc from "../../../src/mcp/Rpc.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -86,29 +83,6 @@ const slow = Effect.fnUntraced(function*() {
 })
 
 layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
-  it.effect("an SDK client lists, calls, reads, and receives progress", () =>
-    Effect.gen(function*() {
-      const { release, tool } = yield* slow()
-      const { url } = yield* served({}, [tool])
-      yield* release
-      const client = new Client({ name: "test", version: "0" })
-      const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`))
-      yield* Effect.promise(() => client.connect(transport as Transport))
-      assert.isUndefined(transport.sessionId)
-      const { tools: listed } = yield* Effect.promise(() => client.listTools())
-      assert.lengthOf(listed, tools.all.length + 1)
-      const found = yield* Effect.promise(() => client.callTool({ name: "list_workflows", arguments: { limit: 2 } }))
-      assert.strictEqual(obj(obj(found.structuredContent)?.["data"])?.["count"], 2)
-      const told: Array<number> = []
-      yield* Effect.promise(() =>
-        client.callTool({ name: "slow" }, undefined, { onprogress: ({ progress }) => told.push(progress) })
-      )
-      assert.deepStrictEqual(told, [1])
-      const read = yield* Effect.promise(() => client.readResource({ uri: "n8n://node/n8n-nodes-base.set" }))
-      assert.lengthOf(read.contents, 1)
-      yield* Effect.promise(() => client.close())
-    }))
-
   it.effect("answers JSON, an event stream with a progressToken, and 202 to notifications", () =>
     Effect.gen(function*() {
       const { url } = yield* served()
@@ -164,38 +138,6 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       assert.deepStrictEqual([never.status, obj(obj(never.json)?.["error"])?.["code"]], [400, -32022])
     }))
 
-  it.effect("a deletion over HTTP is confirmed first, and the question is bound to the token", () =>
-    Effect.gen(function*() {
-      const grants = ["alice-token", "mallory-token"].map((token) => ({ token: Redacted.make(token), client: "prod" }))
-      const { url } = yield* served({ access: Access.make(grants, undefined) })
-      const call = (params: object, token = "alice-token") => {
-        const message = modernRequest("tools/call", { name: "delete_workflow", ...params }, { elicitation: {} })
-        return Effect.map(
-          post(`${url}/mcp`, message, { ...headersOf(message), ...bearer(token) }),
-          ({ json }) => obj(obj(json)?.["result"]) ?? { error: obj(obj(json)?.["error"]) }
-        )
-      }
-      const listed = yield* post(
-        `${url}/mcp/execute`,
-        { name: "list_workflows", parameters: {} },
-        bearer("alice-token")
-      )
-      const workflows = arr(obj(obj(listed.json)?.["data"])?.["workflows"])
-      const id = String(obj(workflows[0])?.["id"])
-      const args = { arguments: { id } }
-      const ask = yield* call(args)
-      const [name = ""] = Object.keys(obj(ask["inputRequests"]) ?? {})
-      assert.include(JSON.stringify(ask["inputRequests"]), `Delete workflow ${id}`)
-      const yes = {
-        ...args,
-        requestState: ask["requestState"],
-        inputResponses: { [name]: { action: "accept", content: { confirm: true } } }
-      }
-      assert.isDefined((yield* call(yes, "mallory-token"))["error"])
-      assert.deepInclude((yield* call(yes))["structuredContent"], { success: true, data: { id } })
-      assert.isDefined((yield* call(yes))["error"])
-    }))
-
   it.effect("the older server's way: /mcp/tools and /mcp/execute", () =>
     Effect.gen(function*() {
       const { url } = yield* served()
@@ -223,17 +165,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       }
     }))
 
-  it.effect("a bug of a tool is a 500 without its words", () =>
-    Effect.gen(function*() {
-      const broken = { ...(yield* slow()).tool, name: "broken", run: () => Effect.die("secret of the machine") }
-      const { url } = yield* served({}, [broken])
-      const answer = yield* post(`${url}/mcp/execute`, { name: "broken" })
-      assert.strictEqual(answer.status, 500)
-      assert.deepInclude(obj(answer.json)?.["error"], { code: "INTERNAL_SERVER_ERROR" })
-      assert.notInclude(answer.text, "secret")
-    }))
-
-  it.effect("a fault of this server's machine is a 500 that says what is wrong, a refused call is not", () =>
+  it.effect("a fault of this server's machine is a 500 that says what is wrong, a bug one that does not", () =>
     Effect.gen(function*() {
       const { tool } = yield* slow()
       const failing = (name: string, isServerFault: boolean) => ({
@@ -242,7 +174,11 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
         run: () =>
           Effect.fail(new Errors.ValidationError({ reason: "The disk is full", hint: "Make room.", isServerFault }))
       })
-      const { url } = yield* served({}, [failing("full", true), failing("refused", false)])
+      const broken = { ...tool, name: "broken", run: () => Effect.die("secret of the machine") }
+      const { url } = yield* served({}, [failing("full", true), failing("refused", false), broken])
+      const bug = yield* post(`${url}/mcp/execute`, { name: "broken" })
+      assert.deepStrictEqual([bug.status, obj(obj(bug.json)?.["error"])?.["code"]], [500, "INTERNAL_SERVER_ERROR"])
+      assert.notInclude(bug.text, "secret")
       const cases = [["full", 500, "INTERNAL_SERVER_ERROR"], ["refused", 400, "INVALID_TOOL_PARAMETERS"]] as const
       for (const [name, status, code] of cases) {
         const answer = yield* post(`${url}/mcp/execute`, { name })
