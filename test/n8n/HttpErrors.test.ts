@@ -28,16 +28,6 @@ describe("an error's envelope", () => {
       })
     }))
 
-  it.effect("for a missing execution", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* envelope(refuses(404), (n8n) => readText(n8n, "123")), {
-        name: "NotFoundError",
-        message: "Execution '123' not found",
-        context: { operation: "get execution", resourceType: "Execution", resourceId: "123" },
-        hint: "list_executions lists the executions with their ids; n8n prunes old ones."
-      })
-    }))
-
   it.effect("for a refusal has n8n's message", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* envelope(refuses(400)), {

@@ -91,16 +91,6 @@ describe("the reason of an ApiError", () => {
       assert.deepStrictEqual([again.message, again.reason.isRetryable], [error.message, true])
     }))
 
-  it.effect("has no cause that repeats the API key", () =>
-    Effect.gen(function*() {
-      const { n8n } = yield* scriptedClient([fails("ERR_INVALID_CHAR", `invalid header ${apiKey}`)], {
-        retry: Schedule.recurs(0)
-      })
-      const error = yield* apiFailure(n8n.getWorkflow("1"))
-      assert.deepStrictEqual(Object.keys(error.reason).toSorted(), ["_tag", "code", "details"])
-      assert.notInclude(inspect(error, { depth: 10 }), apiKey)
-    }))
-
   it("is only of what a method can fail with", () => {
     const methods = null as unknown as N8nClient.Service
     const listed = (): Effect.Effect<unknown, Errors.ApiError | Errors.ValidationError> =>
