@@ -33,6 +33,28 @@ const all = N8nClient.use((n8n) => n8n.listWorkflows({ archived: true, limit: 10
 describe("push", () => {
   let isRefusing = false
 
+  it.effect("warns of what a file refers to and this n8n lacks, in the dry run and when it writes", () =>
+    inWorld(function*({ folder }) {
+      const fs = yield* FileSystem.FileSystem
+      yield* Sync.pull(".")
+      const hook = node("Hook", "webhook", 2, { path: "a", authentication: "basicAuth" }, {
+        credentials: { httpBasicAuth: { id: "ZZ", name: "Login of another n8n" } }
+      })
+      yield* fs.writeFileString(
+        `${folder}/new.json`,
+        JSON.stringify({ ...body("New"), nodes: [hook], connections: {}, settings: { errorWorkflow: "gone" } })
+      )
+      const expected = [
+        "Its error workflow is 'gone', which does not exist. Use the id of a workflow that exists on this n8n.",
+        "'Hook': This n8n has no credential 'Login of another n8n' (ZZ) of the type 'httpBasicAuth': every run fails. " +
+        "Create it on this n8n, and set its id and name."
+      ]
+      const warnings = ({ entries }: Sync.Report<Sync.Outcome>) =>
+        entries.flatMap(({ warnings = [] }) => warnings).filter((each) => expected.includes(each))
+      assert.deepStrictEqual(warnings(yield* Sync.push(".", { dryRun: true })), expected)
+      assert.deepStrictEqual(warnings(yield* Sync.push(".")), expected)
+    }))
+
   for (const version of ["2", "1"] as const) {
     it.effect(`writes what changed here and only that, keeps a snapshot, and gives new files their id: n8n ${version}`, () =>
       inWorld(function*({ folder }) {

@@ -28,6 +28,9 @@ const flow = ({ parameters, type, version }: Pick<MisshapenNode, "parameters" | 
 const write = (path: string, value: unknown) =>
   FileSystem.FileSystem.use((fs) => fs.writeFileString(path, JSON.stringify(value)))
 
+const read = (path: string) =>
+  Effect.map(FileSystem.FileSystem.use((fs) => fs.readFileString(path)), (text) => obj(JSON.parse(text)) ?? {})
+
 const parametersOf = (workflow: unknown) =>
   obj(arr(obj(workflow)?.["nodes"]).map(obj).find((each) => each?.["name"] === "N"))?.["parameters"]
 
@@ -76,6 +79,54 @@ describe.each(Object.entries(writes))("%s", (_, send) => {
         assert.isTrue(warnings.some((warning) => warning.includes("connections.Check")), warnings.join("\n"))
       }, { seed: seed() })
   )
+})
+
+describe("workflow_edit", () => {
+  const repairable = misshapenNodes.filter(({ meant }) => meant !== undefined)
+
+  it.effect.each(repairable)(
+    "of a file, $name",
+    ({ at, meant, parameters, type, version }) =>
+      inWorld(function*({ folder }) {
+        yield* write(`${folder}/x.json`, flow({ type, version, parameters: {} }))
+        const { changes, problems } = yield* tools.workflowEdit.call({
+          workflowId: "x.json",
+          operations: [{ op: "update", node: "N", parameters: parameters as never }]
+        })
+        const after = yield* read(`${folder}/x.json`)
+        same(parametersOf(after), meant)
+        assert.include(changes.join("\n"), `repaired the shape of ${at}`)
+        assert.isFalse(problems.some(({ path }) => String(path).includes(at)))
+      })
+  )
+
+  it.effect("leaves other nodes and connections of n8n as they are, and validation names them", () =>
+    inWorld(function*({ api }) {
+      yield* tools.workflowEdit.call({ workflowId: "w", operations: [{ op: "disable", node: "Yes" }] })
+      const [now] = yield* api.workflows
+      same(now?.connections, branches(start, misshapenOutputs["numbers"] ?? {}).connections)
+      same(parametersOf(now), { values: { string: { name: "a" } } })
+      const { problems } = yield* tools.validateWorkflow.call({ workflowId: "w" })
+      same(
+        problems.flatMap(({ fix, path, severity }) => severity === "error" ? [[path, fix]] : []),
+        [
+          ["connections.Check[\"0\"]", "Write the links at connections['Check'].main[0]."],
+          ["connections.Check[\"1\"]", "Write the links at connections['Check'].main[1]."]
+        ]
+      )
+    }, {
+      seed: {
+        workflows: [{
+          ...workflow("w", []),
+          ...branches(start, misshapenOutputs["numbers"] ?? {}),
+          nodes: [
+            ...branches(start, {}).nodes,
+            node("N", "set", 2, { values: { string: { name: "a" } } })
+          ]
+        }],
+        executions: []
+      }
+    }))
 })
 
 describe("settings of a new workflow", () => {
