@@ -1,7 +1,7 @@
 /** The three servers, and their calls for the same tasks. */
 import { buildSync } from "esbuild"
 import { join } from "node:path"
-import { file } from "./main.ts"
+import { fileURLToPath } from "node:url"
 import type { Call, Command } from "./McpProcess.ts"
 import type * as peer from "./peer.ts"
 
@@ -39,6 +39,8 @@ export interface Contender {
   /** Reads 50 items of its late node from far inside, or from the start if the server cannot skip. */
   readonly getNode?: (execution: Execution) => Call
 }
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 const itemLimit = 50
 

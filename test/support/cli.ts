@@ -31,6 +31,3 @@ export const runIn = (cwd: string, env: Readonly<Record<string, string>>, ...arg
     }
     child.on("close", (code) => resume(Effect.succeed({ code, ...read })))
   })
-
-/** The same without other variables. */
-export const run = (cwd: string, ...args: ReadonlyArray<string>) => runIn(cwd, {}, ...args)
