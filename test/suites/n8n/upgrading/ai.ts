@@ -141,4 +141,4 @@ export const upgradingAi = (it: Vitest.MethodsNonLive<RealN8n>) =>
         assert.isNotEmpty([...arr(before?.["asked"]), ...arr(before?.["outputs"]).flatMap(arr)], id)
         assert.strictEqual(canonical(after), canonical(before), id)
       }
-    }).pipe(Effect.provide(catalogue), scenarios.live), 120_000)
+    }).pipe(Effect.provide(catalogue), scenarios.live), 300_000)
