@@ -18,6 +18,8 @@ export default defineConfig(({ mode }) => {
         exclude: ["test/suites/**"],
         setupFiles: "test/support/properties.ts",
         maxWorkers: "100%",
+        // Which mutants a module has depends on the run.
+        fsModuleCache: false,
         // A mutant can spoil what modules remember.
         isolate: true,
         runner: "test/mutants/runner.ts",
