@@ -63,7 +63,10 @@ describe("stdio", () => {
       const answers = messages(stdout)
       const codes = answers.flatMap(({ error, id }) => error === undefined ? [] : [[id, obj(error)?.["code"]]])
       assert.deepStrictEqual(codes, [
-        ...[[null, -32700], [null, -32700], [null, -32600], [70, -32600]],
+        [null, -32700],
+        [null, -32700],
+        [null, -32600],
+        [70, -32600],
         ...[1.5, -0.25, 9_007_199_254_740_992, 1e300, null, null, null, null, null].map((id) => [id, -32600])
       ])
       assert.include(stdout, "the id of a request is a string or an integer")
