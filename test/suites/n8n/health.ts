@@ -192,13 +192,11 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
           }
         }
 
-        // Beside other tests, its time may not suffice for runs that were not read before.
-        const failed = world.runs.flatMap((run, index) => run.failure === undefined ? [] : [String(firstId + index)])
-        yield* Effect.forEach(failed, failure, { concurrency: 4, discard: true })
-        const counted = world.runs.flatMap(({ workflow }, index) =>
-          /得意先|Lager/.test(installed.get(workflow)?.plan.name ?? "") ? [String(firstId + index)] : []
-        )
-        yield* Effect.forEach(counted, get, { concurrency: 4, discard: true })
+        const judge = yield* judged(ids, world.zone, !v2)
+        const once = judge(Infinity)
+        assert.isAbove(Object.keys(once).length, 10)
+        for (const every of [24 * hour, hour]) assert.deepStrictEqual(judge(every), once)
+
         const read = yield* Health.read({ since: world.since, workflows: [...ids] })
         const expected = week.expected(world, installed)
         assert.deepStrictEqual(week.compare(read, expected), [])
