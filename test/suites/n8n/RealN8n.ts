@@ -317,7 +317,6 @@ const missing = {
   createApiKey: "keys with fewer scopes need the owner's session",
   crash: "its process cannot be killed",
   database: "its database cannot be reached",
-  log: "its log cannot be read",
   asOwner: "the editor's API needs the owner's session",
   openAiUrl: "n8n may not reach the simulated OpenAI",
   host: "n8n may not reach a server of this test"
@@ -326,7 +325,7 @@ const missing = {
 /** An n8n by URL; a test that needs more than its public API is skipped. */
 const makeElsewhere = Effect.fn("RealN8n.makeElsewhere")(
   function*(version: string, named: NonNullable<typeof elsewhere.named>) {
-    const known = { version, ...yield* elsewhere.make(named), ownerEmail: "", ownerPassword: Redacted.make("") }
+    const known = { version, ...yield* elsewhere.make(named) }
     const getters = Object.entries(missing).map(([name, why]) => [name, { get: () => elsewhere.skip(why) }])
     // oxlint-disable-next-line no-unsafe-type-assertion -- `missing` has the rest
     return Object.defineProperties(known, Object.fromEntries(getters)) as Service
