@@ -316,19 +316,7 @@ export const changingMany = (it: It, v2: boolean) => {
         const { apiKey, url } = yield* RealN8n
         if (url.protocol !== "http:") return elsewhere.skip("a proxy in front of it would need its certificate")
         const count = 12
-        const tag = crypto.randomUUID().slice(0, 8)
-        const ids = yield* Effect.forEach(
-          Array.from({ length: count }, (_, index) => index),
-          (index) =>
-            Effect.tap(
-              made(
-                `Proxy ${tag} ${index}`,
-                [webhook(`proxy-${tag}-${index}`), posting(`http://127.0.0.1:1/old/${index}`)],
-                chain("Orders", "注文を送る")
-              ),
-              scenarios.publish
-            )
-        )
+        const { ids, tag } = yield* several(count, {}, count)
         let asked = 0
         const address = yield* balance([Number(url.port)], {
           host: url.hostname,
