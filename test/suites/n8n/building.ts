@@ -98,36 +98,6 @@ export const building = (it: It, { drafts }: { readonly drafts: boolean }) => {
       assert.strictEqual(yield* ask(path, { total: 250 }), "huge")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.effect("a renamed node is still found by HTML and by $item", () =>
-    Effect.gen(function*() {
-      const { call } = yield* opened
-      const path = `renamed-${crypto.randomUUID()}`
-      const field = (name: string, value: string) => ({ id: name, name, type: "string", value })
-      const { filePath, workflowId } = yield* call("workflow_create", { name: "Renamed" })
-      const set = (name: string, assignments: ReadonlyArray<Obj>, after: string) =>
-        add("set", name, { includeOtherFields: true, assignments: { assignments } }, after)
-      yield* call("workflow_edit", {
-        workflowId,
-        operations: [
-          add("webhook", "Hook", { path, httpMethod: "POST", responseMode: "lastNode" }),
-          set("Old", [field("a", "={{ $json.body.a }}")], "Hook"),
-          add("html", "Page", { html: "<p>{{ $node[\"Old\"].json.a }} {{ $('Old').first().json.a }}</p>" }, "Old"),
-          set("Last", [field("byItem", "={{ $item(0).$node[\"Old\"].json.a }}")], "Page")
-        ]
-      })
-      const { id } = yield* call("create_workflow_from_file", { filePath })
-      yield* call("activate_workflow", { id })
-      const before = JSON.parse(yield* ask(path, { a: "some" })) as Obj
-      assert.include(before, { byItem: "some" })
-      assert.match(String(before["html"]), /^<p>some /)
-
-      yield* call("workflow_edit", { workflowId: id, operations: [{ op: "rename", node: "Old", to: "It's \"new\"" }] })
-      const { counts } = yield* call("validate_workflow", { workflowId: id })
-      assert.deepInclude(counts, { errors: 0 })
-      yield* call("activate_workflow", { id })
-      assert.deepStrictEqual(JSON.parse(yield* ask(path, { a: "some" })), before)
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
-
   it.effect("items take the same way after rules and inputs are added and removed", () =>
     Effect.gen(function*() {
       const { call } = yield* opened

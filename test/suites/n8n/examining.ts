@@ -50,9 +50,6 @@ const ran = Effect.fnUntraced(
 
 const summary = (id: string) => tools.getExecution.call({ id })
 
-const callSub = (name: string, workflowId: string, mode: "once" | "each") =>
-  node(name, "executeWorkflow", 1.2, { workflowId: { __rl: true, mode: "id", value: workflowId }, mode, options: {} })
-
 /** A client for which n8n redacts, as it does for users who must not see a workflow's data. */
 const redacting = Layer.unwrap(Effect.gen(function*() {
   const { apiKey, url } = yield* RealN8n
@@ -87,43 +84,6 @@ const expressions = {
 
 /** Adds the tests of one run to a suite. */
 export const examining = (it: It, v2: boolean) => {
-  it.effect("get_execution: who called a run and what it called, with times", () =>
-    Effect.gen(function*() {
-      const sub = yield* made("Sub", [
-        node("Start", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }),
-        fields("Seen", { seen: "={{ $json.no }}" })
-      ], chain("Start", "Seen"))
-      if (v2) yield* scenarios.publish(sub)
-      const { id, workflowId } = yield* ran("Caller", [
-        each,
-        callSub("Per item", sub, "each"),
-        callSub("At once", sub, "once")
-      ], chain("Orders", "Each", "Per item", "At once"))
-      const { availableNodes, calledBy, duration, statistics, version } = yield* summary(id)
-      const callsOf = (name: string) => availableNodes.find(({ nodeName }) => nodeName === name)?.calls
-      assert.isUndefined(calledBy)
-      assert.strictEqual(callsOf("Per item")?.count, 12)
-      assert.strictEqual(callsOf("Per item")?.ids.length, 3)
-      assert.strictEqual(callsOf("At once")?.count, 1)
-      assert.isUndefined(callsOf("Each"))
-      assert.strictEqual(statistics.time, duration)
-      for (const { nodeName, time } of availableNodes) assert.isAtMost(time, duration ?? 0, nodeName)
-      for (const called of [callsOf("Per item")?.ids[1], callsOf("At once")?.ids[0]]) {
-        const inner = yield* summary(called ?? "")
-        assert.deepStrictEqual(inner.calledBy, { executionId: id, workflowId })
-        assert.deepInclude(inner, { workflowId: sub, mode: "integrated" })
-      }
-      if (!v2) return
-      assert.strictEqual(version?.published, true)
-      assert.strictEqual(obj(yield* scenarios.fetchJson(`workflows/${workflowId}`))?.["activeVersionId"], version?.id)
-      yield* tools.workflowEdit.call({
-        workflowId,
-        operations: [{ op: "update", node: "Each", disabled: true }],
-        publish: true
-      })
-      assert.deepStrictEqual((yield* summary(id)).version, { id: version?.id ?? "", published: false })
-    }), 120_000)
-
   it.effect("get_execution_by_node: parameters have the values that n8n gave them", () =>
     Effect.gen(function*() {
       const { id } = yield* ran("式", [

@@ -28,19 +28,6 @@ export const instance = (it: It, version: string) => {
       if (v2) assert.isAbove(data.key?.scopes ?? 0, 50)
     }))
 
-  it.effect("list_workflows with uses: finds a text of a parameter, and only the exact type", () =>
-    Effect.gen(function*() {
-      const id = yield* made("Uses", [manual, set("Out", "{\"needle\":\"3f9c-haystack\"}")], chain("T", "Out"))
-      const found = yield* tools.listWorkflows.call({ uses: "3F9C-haystack" })
-      assert.deepStrictEqual(found.workflows.map((row) => [row.id, row.uses?.map(({ node, path }) => [node, path])]), [
-        [id, [["Out", "parameters.jsonOutput"]]]
-      ])
-      const { workflows } = yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.set", name: "Uses", limit: 100 })
-      assert.include(workflows.map((row) => row.id), id)
-      assert.deepStrictEqual((yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.se" })).workflows, [])
-      yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
-    }))
-
   it.effect("delete_workflow with archive: keeps it on 2.x, and on 1.x does nothing and says so", () =>
     Effect.gen(function*() {
       const id = yield* made("Archived", [manual, set("Out", "{}")], chain("T", "Out"))
