@@ -98,13 +98,14 @@ const listening = Effect.acquireRelease(
 )
 
 /** Two free ports, opened at the same time so that they differ. */
-const freePorts = Effect.scoped(Effect.all([listening, listening])).pipe(
+const freePorts = Effect.all([listening, listening]).pipe(
   Effect.map((servers) =>
     servers.map((server) => {
       const address = server.address()
       return typeof address === "object" ? address?.port ?? 0 : 0
     })
-  )
+  ),
+  Effect.scoped
 )
 
 // Ends n8n when its stdin ends, so that it does not outlive a killed test run.
