@@ -7,7 +7,7 @@ import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as HttpErrors from "../../src/n8n/HttpErrors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import { type Answer, answers, fails, failure, readText, refuses, says, scriptedClient } from "./clients.ts"
+import { type Answer, answers, fails, failure, refuses, says, scriptedClient } from "./clients.ts"
 
 describe("an error's envelope", () => {
   const envelope = Effect.fnUntraced(function*(
