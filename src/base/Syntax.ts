@@ -40,8 +40,7 @@ export const isObjectOf = (node: Node, parent: Part): parent is Acorn.MemberExpr
 export const isCalleeOf = (node: Node, parent: Part): parent is Acorn.CallExpression | Acorn.NewExpression =>
   (parent?.type === "CallExpression" || parent?.type === "NewExpression") && parent.callee === node
 
-const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
+const isNode = (value: unknown): value is Node => typeof (value as Partial<Node> | null | undefined)?.type === "string"
 
 /** Parts of a node, with the properties in which they are. */
 export const children = (node: Node): ReadonlyArray<readonly [key: string, child: Node]> => {
@@ -68,10 +67,8 @@ export const nodes = function*(root: Node): Generator<readonly [node: Node, pare
 /** Whether a node is more than this number of levels below the root. */
 export const isDeeper = (root: Node, levels: number): boolean => {
   let level: ReadonlyArray<Node> = [root]
-  for (let depth = 0; depth <= levels; depth++) {
-    const next: Array<Node> = []
-    for (const node of level) for (const [, child] of children(node)) next.push(child)
-    level = next
+  for (let depth = 0; depth <= levels && level.length > 0; depth++) {
+    level = level.flatMap((node) => children(node).map(([, child]) => child))
   }
   return level.length > 0
 }
@@ -92,9 +89,8 @@ export const textOf = (node: Part): string | undefined => {
 
 /** Name of a property, unless it is computed from more than a literal. */
 export const keyOf = (node: Keyed): string | undefined => {
-  const key = node.type === "MemberExpression" ? node.property : node.key
-  if (!node.computed && (key.type === "Identifier" || key.type === "PrivateIdentifier")) return key.name
-  return textOf(key)
+  const key = "property" in node ? node.property : node.key
+  return !node.computed && "name" in key ? key.name : textOf(key)
 }
 
 /** Names and members to which a pattern gives values. */

@@ -75,7 +75,6 @@ describe("listExecutions", () => {
           assert.match(error.errorDetails ?? "", /canceled.+success.+waiting/)
         }
       }))
-
   })
 
   it.effect("accepts 'crashed' only on 2.x", () =>
