@@ -1,6 +1,10 @@
 /** What goes wrong between a client and n8n, by a seed: the same seed gives the same faults. */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -110,6 +114,27 @@ const redirect: Fault = ({ random, url }) =>
     return new Response(null, { status, headers: to === undefined ? {} : { location: to } })
   })
 
+/** The process that a call runs in: after its end it sends nothing any more, and undoes nothing. */
+const Process = Context.Reference("test/Process", {
+  defaultValue: () => ({ isOver: false, ended: Deferred.makeUnsafe<void>() })
+})
+
+const death: Fault = () =>
+  Effect.flatMap(Process, (own) => {
+    own.isOver = true
+    return Effect.andThen(Deferred.succeed(own.ended, undefined), Effect.never)
+  })
+
+const mortal = <A, E, R>(call: Effect.Effect<Exit.Exit<A, E>, never, R>) =>
+  Effect.suspend(() => {
+    const own = { isOver: false, ended: Deferred.makeUnsafe<void>() }
+    return Effect.flatMap(Effect.forkDetach(Effect.provideService(call, Process, own)), (fiber) =>
+      Effect.raceFirst(
+        Fiber.join(fiber),
+        Effect.as(Deferred.await(own.ended), Exit.die("the process ended"))
+      ))
+  })
+
 const shapes = ["null", "[]", "{}", "42", "\"x\"", "{\"data\":{}}", "{\"data\":[null]}", "{\"id\":5,\"nodes\":{}}", ""]
 
 const kinds = {
@@ -144,11 +169,26 @@ const kinds = {
   "answers in a wrong shape": whenever((exchange) => says(shapes[exchange.random(shapes.length)] ?? "")(exchange))
 } satisfies Record<string, Fault>
 
-/** A kind of fault. */
-export type Kind = keyof typeof kinds
+const deaths = {
+  "is asked by a process that ends before": death,
+  "is asked by a process that ends after": after(death)
+} satisfies Record<string, Fault>
 
-/** All of them. */
-export const all = Object.keys(kinds) as ReadonlyArray<Kind>
+/** A kind of fault; a death is for what `process` runs. */
+export type Kind = keyof typeof kinds | keyof typeof deaths
+
+/** All of them but deaths. */
+export const all = Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>
+
+/** Whether the process of the call ends. */
+export const isDeath = (kind: Kind) => kind in deaths
+
+/** Requests in a row that one kind of fault meets, from 0. */
+export interface Burst {
+  readonly kind: Kind
+  readonly from: number
+  readonly length: number
+}
 
 /** What came between so far. */
 export interface Faults {
@@ -156,9 +196,17 @@ export interface Faults {
   /** What went wrong, in order: `POST /api/v1/workflows fails`. */
   readonly happened: ReadonlyArray<string>
   /** All requests that left, wherever they went. */
-  readonly sent: ReadonlyArray<{ readonly url: URL; readonly headers: Readonly<Record<string, string>> }>
+  readonly sent: ReadonlyArray<
+    { readonly method: string; readonly url: URL; readonly headers: Readonly<Record<string, string>> }
+  >
   /** Requests in flight, and bodies of answers that are neither read nor given up. */
   readonly open: () => number
+  /** Runs a call in a process that the faults can end. */
+  readonly process: <A, E, R>(
+    call: Effect.Effect<Exit.Exit<A, E>, never, R>
+  ) => Effect.Effect<Exit.Exit<A, E>, never, R>
+  /** Whether they end it. */
+  readonly isDeadly: boolean
   /** From now on things go wrong. */
   readonly begin: () => void
   /** From now on nothing goes wrong. */
@@ -208,10 +256,12 @@ const counted = (response: Response, signal: AbortSignal, change: (by: number) =
  */
 export const make = (
   seed: number,
-  { kinds: allowed = all, longestPause = Infinity }: {
+  { kinds: allowed = all, longestPause = Infinity, only }: {
     readonly kinds?: ReadonlyArray<Kind>
     /** The longest pause that `Retry-After` asks for, in seconds. */
     readonly longestPause?: number
+    /** The only faults, whatever the seed. */
+    readonly only?: Burst
   } = {}
 ): Faults => {
   const random = seeded(seed)
@@ -219,9 +269,10 @@ export const make = (
   const sent: Array<Faults["sent"][number]> = []
   const manner = random(10)
   /** Of a hundred requests. */
-  const rate = manner < 6 ? 15 + random(30) : manner < 9 ? 10 : 100
+  const rate = only !== undefined ? 0 : manner < 6 ? 15 + random(30) : manner < 9 ? 10 : 100
   const preferred = allowed[random(allowed.length)] ?? "fails"
-  let burst = manner >= 6 && manner < 9 ? { kind: preferred, from: random(5), length: 1 + random(6) } : undefined
+  let burst: Burst | undefined = only ??
+    (manner >= 6 && manner < 9 ? { kind: preferred, from: random(5), length: 1 + random(6) } : undefined)
   let isOn = false
   let open = 0
   let count = 0
@@ -241,7 +292,8 @@ export const make = (
   const through: Faults["through"] = (client) =>
     HttpClient.make((request, url, signal) =>
       Effect.gen(function*() {
-        sent.push({ url, headers: { ...request.headers } })
+        if ((yield* Process).isOver) return yield* Effect.never
+        sent.push({ method: request.method, url, headers: { ...request.headers } })
         const forward = Effect.flatMap(
           client.execute(request),
           (response) =>
@@ -254,7 +306,9 @@ export const make = (
         const kind = next()
         if (kind !== undefined) happened.push(`${request.method} ${url.pathname} ${kind}`)
         open++
-        const answer = kind === undefined ? forward : kinds[kind]({ request, url, forward, random, longestPause })
+        const answer = kind === undefined
+          ? forward
+          : { ...kinds, ...deaths }[kind]({ request, url, forward, random, longestPause })
         const response = yield* Effect.ensuring(
           answer,
           Effect.sync(() =>
@@ -264,9 +318,15 @@ export const make = (
         return HttpClientResponse.fromWeb(request, counted(response, signal, (by) => void (open += by)))
       })
     )
-  return { through, happened, sent, open: () => open, begin: () => void (isOn = true), end: () => void (isOn = false) }
+  const isDeadly = only !== undefined && isDeath(only.kind)
+  return {
+    through,
+    happened,
+    sent,
+    open: () => open,
+    process: (call) => isDeadly ? mortal(call) : call,
+    isDeadly,
+    begin: () => void (isOn = true),
+    end: () => void (isOn = false)
+  }
 }
-
-/** Through the faults of the moment, if there are any. */
-export const switched = (client: HttpClient.HttpClient, current: () => Faults | undefined) =>
-  HttpClient.make((request) => (current()?.through(client) ?? client).execute(request))

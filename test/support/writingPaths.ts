@@ -84,6 +84,8 @@ export interface Path {
   readonly parts: ReadonlyArray<Part>
   /** Whether the workflow does not exist before. */
   readonly creates?: boolean
+  /** Whether the workflow is gone afterwards. */
+  readonly deletes?: boolean
   /** Whether it was told to publish. */
   readonly publishes?: boolean
   /** Whether it leaves what runs alone: always, or only while a draft waits. */
@@ -377,6 +379,12 @@ export const paths: ReadonlyArray<Path> = [
     name: "deactivate_workflow",
     parts: [],
     call: ({ id }) => answer(tools.deactivateWorkflow, { id })
+  },
+  {
+    name: "delete_workflow",
+    deletes: true,
+    parts: [],
+    call: ({ id }) => answer(tools.deleteWorkflow, { id, confirm: true })
   }
 ]
 

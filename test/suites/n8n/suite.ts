@@ -113,13 +113,7 @@ const parts: Readonly<Record<Part, ReadonlyArray<Capability>>> = {
   ],
   writing: [
     ["everywhere", writes],
-    // Pauses between retries are real here.
-    ["everywhere", (it, { drafts }) =>
-      it.effect(
-        "writes through faults leave what a model says",
-        () => throughFaults(drafts ? "2" : "1", [1, 2], 20),
-        600_000
-      )],
+    ["everywhere", throughFaults],
     ["everywhere", versions],
     ["everywhere", (it, { version }) => resources(it, version)],
     ["everywhere", publishing],

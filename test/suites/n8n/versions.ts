@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
+import { examples } from "../../../src/app/commands/tools.ts"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, obj, str } from "../../../src/base/Json.ts"
 import * as McpServer from "../../../src/mcp/McpServer.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { main, node } from "../../support/workflows.ts"
-import { calls } from "../../tools/reading.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
@@ -83,6 +83,67 @@ const all = Effect.fnUntraced(function*(id: string) {
   return { rest, history }
 })
 
+/** The tools that only read. */
+const readers = tools.all.filter(({ annotations }) => annotations.readOnlyHint).map(({ name }) => name)
+
+/** What there is to read. */
+interface Subject {
+  readonly id: string
+  /** n8n's versions and snapshots of it. */
+  readonly versions: ReadonlyArray<string>
+  /** A file or draft, and a snapshot of it. */
+  readonly file: string
+  readonly fileVersion: string
+  readonly executionId: string
+  readonly credentialId: string
+  /** Two nodes that ran. */
+  readonly nodes: readonly [string, string]
+}
+
+/** Calls of every tool that reads, to show that none of them writes; by default its example for people. */
+const readingCalls = (
+  { credentialId, executionId, file, fileVersion, id, nodes: [from, to], versions }: Subject
+): Readonly<Record<string, ReadonlyArray<object>>> => {
+  const states = [
+    id,
+    `${id}@published`,
+    ...versions.map((version) => `${id}@${version}`),
+    file,
+    `${file}@${fileVersion}`
+  ]
+  const own: Readonly<Record<string, ReadonlyArray<object>>> = {
+    list_workflows: [{}, { raw: true }],
+    get_workflow: states.flatMap((id) => [{ id }, { id, raw: true, nodes: ["*"] }]),
+    get_workflow_connections: states.flatMap((id) => [{ id, raw: true }, { id, format: "mermaid" }]),
+    workflow_load: states.map((workflowIdOrPath) => ({ workflowIdOrPath })),
+    workflow_history: [{ id }, { id: file }],
+    workflow_diff: states.flatMap((a) => [{ a, b: id }, { a, b: file, node: from }]),
+    validate_workflow: states.map((workflowId) => ({ workflowId })),
+    workflow_map: [{}, { id }, { id, format: "mermaid" }, { kind: "unresolved" }],
+    list_executions: [{}, { groupBy: "failure" }, { groupBy: "workflow", workflowId: id }],
+    get_execution: [{ id: executionId }],
+    get_execution_by_node: [{ id: executionId, nodeName: from }],
+    search_execution: [{ id: executionId, text: "a" }],
+    compare_items: [{ id: executionId, from, to }],
+    credential_test: [{ id: credentialId }],
+    instance_overview: [{}, { since: "2026-01-01T00:00:00Z" }],
+    audit: [{}, { workflowId: id }],
+    // What only shows what it would do reads, too.
+    workflow_edit: [id, file].map((workflowId) => ({
+      workflowId,
+      operations: [{ op: "tidy" }, { op: "name", name: "Other" }],
+      dryRun: true
+    })),
+    workflow_restore: [
+      ...versions.map((version) => ({ id, version, dryRun: true })),
+      { id: file, version: fileVersion, dryRun: true }
+    ],
+    sync_pull: [{ dryRun: true }],
+    sync_push: [{ dryRun: true }]
+  }
+  return { ...Object.fromEntries(readers.map((name) => [name, [examples[name] ?? {}]])), ...own }
+}
+
 /**
  * Adds the tests of versions to a suite. The releases differ: with drafts a version waits beside what runs, and only n8n 2
  * keeps versions of its own.
@@ -148,7 +209,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       const { executionId } = yield* scenarios.run("branch")
       const before = yield* all(id)
       const names = arr(before.rest["nodes"]).map((node) => str(obj(node)?.["name"]) ?? "")
-      const each = calls({
+      const each = readingCalls({
         id,
         versions: [...drafts ? versions : [], ...snapshots.map(({ version }) => version)],
         file: "none.json",

@@ -1,15 +1,10 @@
 /** The tools that write, against a real n8n: the input arrives completely, and nothing else changes. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
 import * as Hints from "../../../src/answer/Hints.ts"
-import * as Services from "../../../src/app/Services.ts"
+import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
-import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { reasonOf } from "../../support/reason.ts"
 import { main, node } from "../../support/workflows.ts"
@@ -58,46 +53,6 @@ const webhookStatus = Effect.fnUntraced(function*(path: string) {
 
 const says = (workflow: Obj) =>
   str(obj(arr(workflow["nodes"]).map(obj).find((node) => node?.["name"] === "Say")?.["parameters"])?.["jsonOutput"])
-
-/** A failure of the k-th request: before it reaches n8n, or after, so that only its answer is lost. */
-interface Fault {
-  readonly request: number
-  readonly when: "before" | "after"
-}
-
-/** A client whose connection breaks once; `broken` says whether it did. */
-const faulty = Effect.fnUntraced(function*({ request: failing, when }: Fault) {
-  const { apiKey, url } = yield* RealN8n
-  let sent = 0
-  const reset = (request: HttpClientRequest.HttpClientRequest) =>
-    new HttpClientError.HttpClientError({
-      reason: new HttpClientError.TransportError({
-        request,
-        cause: Object.assign(new Error("reset"), { code: "ECONNRESET" })
-      })
-    })
-  const http = Layer.effect(
-    HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, (client) =>
-      HttpClient.make((request) => {
-        const fails = ++sent === failing
-        if (fails && when === "before") return Effect.fail(reset(request))
-        return fails
-          ? Effect.flatMap(client.execute(request), () => Effect.fail(reset(request)))
-          : client.execute(request)
-      }))
-  ).pipe(Layer.provide(FetchHttpClient.layer))
-  const n8n = N8nClient.layer({ url, apiKey }).pipe(Layer.provide(http))
-  return { layer: Layer.fresh(Layer.merge(n8n, Services.layerMemory)), broken: () => sent >= failing }
-})
-
-/** Breaks the connection at each request in turn, before and after it, until the call sends no more requests. */
-const atEachStep = <E, R>(attempt: (fault: Fault) => Effect.Effect<boolean, E, R>) =>
-  Effect.gen(function*() {
-    for (const when of ["before", "after"] as const) {
-      for (let request = 1; request < 40; request++) if (!(yield* attempt({ request, when }))) break
-    }
-  })
 
 /**
  * Adds the tests of writing to a suite. The releases differ: n8n 1 and early 2.x write no drafts, and only n8n 2 stops an
@@ -225,69 +180,6 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         for (const lost of between) assert.include(warnings.join("\n"), lost ?? "?")
       }
     }))
-
-  it.effect("a line that breaks at any step of create: never two, and a success is there", () =>
-    atEachStep((fault) =>
-      Effect.gen(function*() {
-        const name = `broken ${crypto.randomUUID()}`
-        const { broken, layer } = yield* faulty(fault)
-        const input = { ...webhookDraft(newPath(), "one"), name, active: true, tags: ["made"] }
-        const result = yield* Effect.result(tools.createWorkflow.call(input).pipe(Effect.provide(layer)))
-        const { workflows } = yield* tools.listWorkflows.call({ name, limit: 5, offset: 0 })
-        assert.isAtMost(workflows.length, 1, JSON.stringify(fault))
-        if (result._tag === "Success") {
-          assert.deepStrictEqual(workflows.map(({ id }) => id), [result.success.id])
-        } else if (workflows.length > 0) {
-          assert.include(JSON.stringify(result.failure), "LookForCreated", JSON.stringify(fault))
-        }
-        return broken()
-      })
-    ))
-
-  it.effect("a line that breaks at any step of an update: the old or the new, whole, and it runs", () =>
-    Effect.gen(function*() {
-      const path = newPath()
-      const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true })
-      let round = 0
-      yield* atEachStep((fault) =>
-        Effect.gen(function*() {
-          const before = yield* get(id)
-          const text = `round ${++round}`
-          const { connections, nodes } = webhookDraft(path, text)
-          const { broken, layer } = yield* faulty(fault)
-          const result = yield* Effect.result(
-            tools.updateWorkflow.call({ id, name: text, nodes, connections }).pipe(Effect.provide(layer))
-          )
-          const after = yield* get(id)
-          const what = `${JSON.stringify(fault)} ${JSON.stringify(result)}`
-          const isNew = (says(after) ?? "").includes(text)
-          assert.strictEqual(after["name"] === text, isNew, what)
-          if (!isNew) assert.strictEqual(says(after), says(before), what)
-          if (result._tag === "Success") assert.isTrue(isNew, what)
-          assert.isTrue(after["active"], what)
-          if (v2) assert.deepStrictEqual(obj(after["activeVersion"])?.["nodes"], after["nodes"], what)
-          return broken()
-        })
-      )
-      assert.strictEqual(yield* webhookStatus(path), 200)
-    }))
-
-  it.effect("a connection that breaks at any step of a deletion: deleted, or unchanged and published", () =>
-    atEachStep((fault) =>
-      Effect.gen(function*() {
-        const path = newPath()
-        const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true })
-        const { broken, layer } = yield* faulty(fault)
-        const result = yield* Effect.result(
-          tools.deleteWorkflow.call({ id, confirm: true }).pipe(Effect.provide(layer))
-        )
-        const { body, status } = yield* scenarios.request("GET", `workflows/${id}`)
-        const what = `${JSON.stringify(fault)} ${JSON.stringify(result)}`
-        if (result._tag === "Success") assert.strictEqual(status, 404, what)
-        if (status !== 404) assert.isTrue(obj(body)?.["active"], what)
-        return broken()
-      })
-    ))
 
   it.effect("a refused publication leaves what ran, and its nodes, as they were", () =>
     Effect.gen(function*() {

@@ -12,6 +12,7 @@ import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
+import { differing, type Parts, partsOf } from "../../support/writing.ts"
 import {
   base,
   type Cell,
@@ -21,7 +22,6 @@ import {
   type Path,
   paths,
   tag,
-  tagsOf,
   wordIn
 } from "../../support/writingPaths.ts"
 import type { RealN8n } from "./RealN8n.ts"
@@ -31,21 +31,6 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
 
 const states = ["published", "foreign draft", "unpublished", "archived", "grouped since"] as const
 type State = typeof states[number]
-
-/** Settings whose values mean that they are not set. */
-const unset: Readonly<Record<string, unknown>> = {
-  callerPolicy: "workflowsFromSameOwner",
-  availableInMCP: false,
-  executionOrder: "v0",
-  saveDataErrorExecution: "all",
-  saveDataSuccessExecution: "all",
-  saveExecutionProgress: false,
-  saveManualExecutions: true,
-  executionTimeout: -1
-}
-
-const isSet = (key: string, value: unknown) =>
-  value !== null && value !== undefined && value !== "" && value !== "DEFAULT" && value !== unset[key]
 
 /** Answer of the production webhook; `-` where n8n knows none. */
 interface Answer {
@@ -57,36 +42,12 @@ interface Answer {
 /** A workflow as n8n has it and runs it. */
 interface Truth {
   readonly isActive: boolean
-  /** JSON of each part that has a value. */
-  readonly parts: Readonly<Record<string, string>>
+  readonly parts: Parts
   readonly word: string | undefined
   readonly runs: Answer
 }
 
 const none: Answer = { word: "-", zone: "-", name: "-" }
-
-const partsOf = (workflow: Obj): Truth["parts"] => {
-  const { connections, description, name, nodeGroups, nodes, pinData, settings, staticData } = workflow
-  const tags = tagsOf(workflow)
-  const whole = {
-    nodes: { nodes, connections },
-    nodeGroups: arr(nodeGroups).length === 0 ? undefined : nodeGroups,
-    name,
-    tags: tags.length === 0 ? undefined : tags,
-    description: description === "" ? undefined : description,
-    pinData: Object.keys(obj(pinData) ?? {}).length === 0 ? undefined : pinData,
-    staticData
-  }
-  const set = Object.entries(obj(settings) ?? {}).filter(([key, value]) => isSet(key, value))
-  return Object.fromEntries(
-    [...Object.entries(whole), ...set.map(([key, value]) => [`settings.${key}`, value] as const)].flatMap(
-      ([key, value]) => value === undefined || value === null ? [] : [[key, JSON.stringify(value)] as const]
-    )
-  )
-}
-
-const differing = (before: Truth["parts"], after: Truth["parts"]) =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => before[key] !== after[key]).toSorted()
 
 const answered = Effect.fnUntraced(function*(hook: string) {
   const { body, status } = yield* scenarios.postWebhook(hook)
@@ -352,7 +313,7 @@ export const writingPaths = (it: It, { drafts, v2 }: { readonly drafts: boolean;
   const possible = states.filter((state) =>
     state === "foreign draft" || state === "grouped since" ? drafts : state === "archived" ? v2 : true
   )
-  for (const path of paths.filter(({ needsDrafts }) => drafts || needsDrafts !== true)) {
+  for (const path of paths.filter(({ deletes, needsDrafts }) => deletes !== true && (drafts || needsDrafts !== true))) {
     it.effect(`writing: ${path.name} says what n8n has afterwards, and what runs`, () =>
       Effect.gen(function*() {
         const root = yield* folderWith()
