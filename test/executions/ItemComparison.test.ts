@@ -86,29 +86,6 @@ describe("ItemComparison", () => {
       })
     }))
 
-  it.effect("follows the links of a loop's later batches to what entered it first", () =>
-    Effect.gen(function*() {
-      const rows = [5, 6, 7, 8].map((no) => ({ no }))
-      const batch = (first: number, overwrite: object) =>
-        rows.slice(first, first + 2).map((json, index) => ({ json, pairedItem: { item: first + index, ...overwrite } }))
-      const sourceOverwrite = { previousNode: "Rows", previousNodeOutput: 0, previousNodeRun: 0 }
-      const looped = fromApi(document({
-        Rows: [run(0, { main: [rows.map((json) => ({ json }))] })],
-        Loop: [
-          run(1, { main: [[], batch(0, {})] }, { source: [from("Rows")] }),
-          run(3, { main: [[], batch(2, { sourceOverwrite })] }, { source: [from("Work")] })
-        ],
-        Work: [
-          run(2, { main: [rows.slice(0, 2).map((json, item) => ({ json, pairedItem: { item } }))] }, {
-            source: [from("Loop", 1)]
-          })
-        ]
-      }))
-      const [rowsSide, loopSide] = [ItemComparison.sideOf(looped, "Rows"), ItemComparison.sideOf(looped, "Loop")]
-      if (rowsSide === undefined || loopSide === undefined) return assert.fail("a node did not run")
-      assert.deepStrictEqual(yield* ItemComparison.origins(looped, { from: rowsSide, to: loopSide }), [0, 1, 2, 3])
-    }))
-
   it.effect("pairs by key, equal keys in their order", () =>
     Effect.gen(function*() {
       const { from: _, to: __, ...result } = yield* compare("Source", "Work", {

@@ -259,24 +259,6 @@ describe("a change of many workflows", () => {
 })
 
 describe("settings of many workflows", () => {
-  it.effect("are set where they were unset, and unset again", () =>
-    inMemory(function*(api) {
-      const handlers = Effect.map(api.workflows, (all) =>
-        all.map(({ id, settings }) => [id, obj(settings)?.["errorWorkflow"]]))
-      const own = yield* handlers
-      const operations = [{ op: "settings", settings: { errorWorkflow: "注文 e" }, onlyWhereUnset: true }]
-      const { plan, unchanged } = yield* dryRun(operations, { active: true })
-      assert.strictEqual(unchanged, 1)
-      assert.deepInclude(yield* apply(plan), { done: 2 })
-      assert.deepStrictEqual(
-        (yield* handlers).filter(([, value]) =>
-          value === "e"
-        ).map(([id]) => id),
-        ["a", "c"]
-      )
-      assert.deepInclude(yield* restore(plan), { restored: 2 })
-      assert.deepStrictEqual(yield* handlers, own)
-    }, world))
 
   it.effect("that n8n cannot unset have its default after the undo, with a warning, and count as unset", () =>
     inMemory(function*(api) {

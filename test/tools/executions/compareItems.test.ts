@@ -81,19 +81,6 @@ describe("compare_items", () => {
       assert.deepStrictEqual(paths, ["a", "a", "a", "a", "b", "b", "b", "c", "c", "c"])
     }))
 
-  it.effect("pairs by a key, compares only some paths, and leaves some out", () =>
-    Effect.gen(function*() {
-      const keyed = yield* compare({ to: "Loose", key: "orderNo", ignore: ["currency", "password"] })
-      assert.deepInclude<unknown>(keyed, {
-        pairedBy: "key",
-        same: 398,
-        altered: 1,
-        examples: [{ index: 41, key: "A-42", path: "amount", before: 21, after: -1 }],
-        onlyInFrom: { count: 1, first: ["A-7"] }
-      })
-      assert.strictEqual((yield* compare({ fields: ["lines[0].sku", "orderNo"] })).same, 399)
-    }))
-
   it.effect("names a key of numbers, of whose items one was lost", () =>
     Effect.gen(function*() {
       const invoices = Array.from({ length: 9 }, (_, index) => ({ invoice: 7_000 + index, total: index * 1.5 }))

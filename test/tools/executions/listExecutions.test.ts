@@ -291,26 +291,6 @@ describe("list_executions by failure", () => {
       }))
     ))
 
-  it.effect("answers in time with what was read, and goes on where it ended", () => {
-    let delay = 10
-    return inMemory(function*() {
-      const first = yield* byFailure()
-      assert.deepInclude(first, {
-        scanned: 16,
-        complete: false,
-        hint: "Only 16 runs read in the time of one call: continue with cursor."
-      })
-      assert.deepInclude(first.groups?.[0], { count: 16 })
-      delay = 0
-      const rest = yield* byFailure({ cursor: first.nextCursor ?? "" })
-      assert.deepInclude(rest, { complete: true, scanned: 24 })
-      assert.deepInclude(rest.groups?.[0], { count: 24 })
-    }, {
-      ...holding(many(40, (id, index) => ended(id, "o", `Order ${index} is late`))),
-      before: ({ url }) => url.includes("includeData") ? Effect.sleep(`${delay} seconds`) : Effect.void
-    })
-  })
-
   it.effect("counts what n8n recorded no error of, and what was pruned meanwhile", () =>
     inMemory(function*() {
       const { complete, groups = [] } = yield* byFailure()
