@@ -385,6 +385,22 @@ export const paths: ReadonlyArray<Path> = [
     deletes: true,
     parts: [],
     call: ({ id }) => answer(tools.deleteWorkflow, { id, confirm: true })
+  },
+  {
+    name: "workflow_restore deleted",
+    creates: true,
+    parts: [],
+    prepare: Effect.fnUntraced(function*({ hook, name }) {
+      const n8n = yield* N8nClient
+      const { id } = yield* n8n.createWorkflow(base(name, hook))
+      yield* answer(tools.deleteWorkflow, { id, confirm: true })
+      const [snapshot] = yield* Snapshots.use((snapshots) => snapshots.list(n8n.instance, id))
+      return `${id}@${snapshot?.version}`
+    }),
+    call: (_, prepared) => {
+      const [id, version] = prepared.split("@")
+      return answer(tools.workflowRestore, { id, version, confirm: true })
+    }
   }
 ]
 
