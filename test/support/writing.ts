@@ -5,7 +5,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Hints from "../../src/answer/Hints.ts"
 import * as Errors from "../../src/base/Errors.ts"
-import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
+import { arr, canonical, type Obj, obj, str } from "../../src/base/Json.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
@@ -69,7 +69,7 @@ export const partsOf = (workflow: Obj): Parts => {
   const set = Object.entries(obj(settings) ?? {}).filter(([key, value]) => isSet(key, value))
   return Object.fromEntries(
     [...Object.entries(whole), ...set.map(([key, value]) => [`settings.${key}`, value] as const)].flatMap(
-      ([key, value]) => value === undefined || value === null ? [] : [[key, JSON.stringify(value)] as const]
+      ([key, value]) => value === undefined || value === null ? [] : [[key, canonical(value)] as const]
     )
   )
 }
@@ -114,12 +114,14 @@ const told = (exit: Exit.Exit<Obj, unknown>): { readonly error?: string; readonl
   }
 }
 
-const hasSnapshot = Effect.fnUntraced(function*(id: string, { parts }: Truth) {
+/** The parts of a state that no snapshot has as they were; none where one has all. */
+const notInSnapshots = Effect.fnUntraced(function*(id: string, { parts }: Truth) {
   const { instance } = yield* N8nClient
   const snapshots = yield* Snapshots
   const all = yield* snapshots.list(instance, id)
   const states = yield* Effect.forEach(all, ({ version }) => snapshots.read(instance, id, version))
-  return states.some(({ workflow }) => differing(partsOf(obj(workflow) ?? {}), parts).length === 0)
+  const missing = states.map(({ workflow }) => differing(partsOf(obj(workflow) ?? {}), parts))
+  return missing.toSorted((a, b) => a.length - b.length)[0] ?? ["everything"]
 })
 
 type InPlace = Needs | FileSystem.FileSystem
@@ -175,7 +177,8 @@ export const playedIn = Effect.fnUntraced(function*(
     const said = `said ${error ?? "success"}`
     const differs = differing(from.parts, now.parts)
     const isUnpublished = before.isActive && !now.isActive && !isDeactivation
-    const mayBe = path.deletes === true && (now.count === 0 || wrong.isDeadly || /unpublished|may have been applied/.test(error ?? ""))
+    const mayBe = path.deletes === true &&
+      (now.count === 0 || wrong.isDeadly || /unpublished|may have been applied/.test(error ?? ""))
     check(!isUnpublished || mayBe, `${call}: left unpublished; ${said}`)
     check(
       !leavesLive || now.live === before.live,
@@ -205,7 +208,8 @@ export const playedIn = Effect.fnUntraced(function*(
       check(now.count === (path.deletes === true ? 0 : 1), `${call}: succeeded with ${now.count} workflows`)
     }
     if (start !== "" && differing(before.parts, now.parts).length > 0) {
-      check(yield* Effect.orDie(hasSnapshot(start, before)), `${call}: the state before has no snapshot`)
+      const missing = yield* Effect.orDie(notInSnapshots(start, before))
+      check(missing.length === 0, `${call}: no snapshot has the state before in ${missing.join(", ")}`)
     }
     return { now, error }
   })

@@ -259,7 +259,6 @@ describe("a change of many workflows", () => {
 })
 
 describe("settings of many workflows", () => {
-
   it.effect("that n8n cannot unset have its default after the undo, with a warning, and count as unset", () =>
     inMemory(function*(api) {
       const ids = ["a", "b"]
