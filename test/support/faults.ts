@@ -26,7 +26,7 @@ interface Exchange {
 type Fault = (exchange: Exchange) => Forward
 
 /** The host that redirects lead to. */
-export const elsewhere = "elsewhere.test"
+const elsewhere = "elsewhere.test"
 
 const broken = (code: string): Fault => ({ request }) =>
   Effect.fail(
@@ -184,7 +184,7 @@ export const all = Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>
 export const isDeath = (kind: Kind) => kind in deaths
 
 /** Requests in a row that one kind of fault meets, from 0. */
-export interface Burst {
+interface Burst {
   readonly kind: Kind
   readonly from: number
   readonly length: number

@@ -15,7 +15,7 @@ import { inWorld, type Needs } from "./world.ts"
 import { base, type Cell, heldPart, type Path, paths, tagsOf, wordIn } from "./writingPaths.ts"
 
 /** What a workflow is in before it is written. */
-export type State = "published" | "foreign draft"
+type State = "published" | "foreign draft"
 
 /** A call on n8n of one version: n8n 1 has no drafts. */
 export interface Case {

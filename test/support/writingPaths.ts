@@ -15,7 +15,7 @@ import { main, node } from "./workflows.ts"
 export type Part = "nodes" | "settings.timezone" | "settings.callerPolicy" | "tags" | "pinData" | "name"
 
 /** Zone that a change sets; before, none is set. */
-export const zone = "Asia/Tokyo"
+const zone = "Asia/Tokyo"
 
 /** Tag that a change sets. */
 export const tag = "writing-path"
@@ -54,7 +54,7 @@ const settingsOf = (parts: ReadonlyArray<Part>): Obj => ({
 const hasSettings = (parts: ReadonlyArray<Part>) => parts.some((part) => part.startsWith("settings."))
 
 /** A workflow with these parts changed, as a file has it. */
-export const altered = (workflow: Obj, parts: ReadonlyArray<Part>): Obj => ({
+const altered = (workflow: Obj, parts: ReadonlyArray<Part>): Obj => ({
   ...workflow,
   ...(parts.includes("nodes") ? { nodes: withWord(workflow["nodes"], "two") } : {}),
   ...(hasSettings(parts) ? { settings: { ...obj(workflow["settings"]), ...settingsOf(parts) } } : {}),
