@@ -3,23 +3,20 @@
  * the same requests without any check (read, write, publish) over as many connections. Creates the workflows, two of
  * three published, and deletes them. Prints seconds and tokens of each step, in three rounds.
  */
-import * as Config from "effect/Config"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Services from "../../src/app/Services.ts"
-import { arr, obj } from "../../src/base/Json.ts"
+import { obj } from "../../src/base/Json.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
-import * as N8n from "../../src/n8n/N8nClient.ts"
 import * as tools from "../../src/tools/index.ts"
 import { joined, node } from "../support/workflows.ts"
+import { client, connections, temporary } from "./atN8n.ts"
+import { main } from "./main.ts"
 
-const count = Number(process.argv[2] ?? 60)
-const connections = 4
 const rounds = 3
 const tag = crypto.randomUUID().slice(0, 8)
 
@@ -36,18 +33,12 @@ const workflow = (index: number, host: string) => ({
 
 const isPublished = (index: number) => index % 3 !== 0
 
-const aWhile = Schedule.max([Schedule.spaced("300 millis"), Schedule.recurs(30)])
-
-const seeded = N8nClient.use((n8n) =>
-  Effect.forEach(Array.from({ length: count }, (_, index) => index), (index) =>
-    Effect.acquireRelease(
-      n8n.createWorkflow(workflow(index, "old.example.com")).pipe(
-        Effect.tap(({ id }) => isPublished(index) ? n8n.publishWorkflow(id) : Effect.void),
-        Effect.map(({ id }) => ({ id, index }))
-      ),
-      ({ id }) => Effect.ignore(Effect.andThen(n8n.unpublishWorkflow(id), Effect.retry(n8n.deleteWorkflow(id), aWhile)))
-    ))
-)
+const seeded = (count: number) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, index) => index),
+    (index) =>
+      Effect.map(temporary(workflow(index, "old.example.com"), isPublished(index)), ({ id }) => ({ id, index }))
+  )
 
 /** Reads, writes and publishes each workflow. */
 const plain = (all: ReadonlyArray<{ readonly id: string; readonly index: number }>, host: string) =>
@@ -62,41 +53,39 @@ const plain = (all: ReadonlyArray<{ readonly id: string; readonly index: number 
 
 const change = { op: "replace", find: "https://old.example.com", with: "https://api.example.com" }
 
-const report = Effect.gen(function*() {
-  const all = yield* seeded
-  const steps: Array<{ readonly name: string; readonly seconds: number; readonly tokens: number }> = []
-  const timed = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
-    Effect.gen(function*() {
-      const [duration, answer] = yield* Effect.timed(effect)
-      const tokens = answer === undefined ? 0 : countTokens(JSON.stringify(answer))
-      steps.push({ name, seconds: Duration.toSeconds(duration), tokens })
-      return obj(obj(answer)?.["data"]) ?? {}
-    })
-  for (let round = 0; round < rounds; round++) {
-    yield* timed("plain requests", plain(all, "new.example.com"))
-    yield* timed("plain requests back", plain(all, "old.example.com"))
-    const { plan } = yield* timed(
-      "dry run",
-      tools.bulkEdit.run({ select: { name: tag }, operations: [change], dryRun: true })
-    )
-    const { done } = yield* timed("application", tools.bulkEdit.run({ plan }))
-    const { restored } = yield* timed("undo", tools.workflowRestore.run({ batch: plan }))
-    yield* Console.log(
-      `round ${round + 1}: ${String(done)} changed, ${String(restored)} restored of ${arr(all).length}`
-    )
-  }
-  for (const [name, own] of Map.groupBy(steps, (step) => step.name)) {
-    const seconds = own.map((step) => step.seconds.toFixed(2)).join("  ")
-    const tokens = own[0]?.tokens ?? 0
-    yield* Console.log(`${name.padEnd(22)}${seconds} s${tokens === 0 ? "" : `  ${tokens} tokens`}`)
-  }
-}).pipe(Effect.scoped)
+const report = Effect.fnUntraced(
+  function*({ count }: { readonly count: number }) {
+    const all = yield* seeded(count)
+    const steps: Array<{ readonly name: string; readonly seconds: number; readonly tokens: number }> = []
+    const timed = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
+      Effect.gen(function*() {
+        const [duration, answer] = yield* Effect.timed(effect)
+        const tokens = answer === undefined ? 0 : countTokens(JSON.stringify(answer))
+        steps.push({ name, seconds: Duration.toSeconds(duration), tokens })
+        return obj(obj(answer)?.["data"]) ?? {}
+      })
+    for (let round = 0; round < rounds; round++) {
+      yield* timed("plain requests", plain(all, "new.example.com"))
+      yield* timed("plain requests back", plain(all, "old.example.com"))
+      const { plan } = yield* timed(
+        "dry run",
+        tools.bulkEdit.run({ select: { name: tag }, operations: [change], dryRun: true })
+      )
+      const { done } = yield* timed("application", tools.bulkEdit.run({ plan }))
+      const { restored } = yield* timed("undo", tools.workflowRestore.run({ batch: plan }))
+      yield* Console.log(
+        `round ${round + 1}: ${String(done)} changed, ${String(restored)} restored of ${count}`
+      )
+    }
+    for (const [name, own] of Map.groupBy(steps, (step) => step.name)) {
+      const seconds = own.map((step) => step.seconds.toFixed(2)).join("  ")
+      const tokens = own[0]?.tokens ?? 0
+      yield* Console.log(`${name.padEnd(22)}${seconds} s${tokens === 0 ? "" : `  ${tokens} tokens`}`)
+    }
+  },
+  Effect.scoped,
+  Effect.provide([client, Services.layerMemory])
+)
 
-const main = Effect.gen(function*() {
-  const url = yield* Config.URL("N8N_URL")
-  const apiKey = yield* Config.Redacted("N8N_API_KEY")
-  const client = N8n.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
-  yield* Effect.provide(report, Layer.merge(client, Services.layerMemory))
-})
-
-Effect.runPromise(main)
+const count = Argument.Int("count").pipe(Argument.withDefault(60))
+main(Command.make("changes", { count }, report).pipe(Command.withDescription("Measure one change of many workflows")))

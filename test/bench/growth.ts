@@ -2,6 +2,7 @@
  * `pnpm bench growth`: what must take time in proportion to its input. Each case runs with an input and with twice of it;
  * the exit code is 1 if that takes three times as long or more. CPU milliseconds, the least of five.
  */
+import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { redact, redactText } from "../../src/base/Redact.ts"
@@ -9,6 +10,8 @@ import { problems } from "../../src/workflow/check/WorkflowProblems.ts"
 import { costly } from "../base/costly.ts"
 import { joined } from "../support/workflows.ts"
 import { base, edit, flow, hook, lookups, set } from "../workflow/edit/edits.ts"
+import { main } from "./main.ts"
+import { cpuMillis } from "./results.ts"
 
 const chain = (count: number) => {
   const names = Array.from({ length: count }, (_, index) => `N${index}`)
@@ -65,8 +68,7 @@ const milliseconds = (work: () => unknown) =>
   Math.min(...Array.from({ length: 5 }, () => {
     const before = process.cpuUsage()
     work()
-    const { system, user } = process.cpuUsage(before)
-    return (system + user) / 1_000
+    return cpuMillis(before)
   }))
 
 const report = Effect.forEach(Object.entries(cases), ([name, [size, prepare]]) =>
@@ -79,4 +81,4 @@ const report = Effect.forEach(Object.entries(cases), ([name, [size, prepare]]) =
     yield* Console.log(`${name.padEnd(44)}${times}  ${isMet ? "" : "grows too fast"}`)
   }), { discard: true })
 
-await Effect.runPromise(report)
+main(Command.make("growth", {}, () => report).pipe(Command.withDescription("Measure what must grow in proportion")))

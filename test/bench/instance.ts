@@ -19,7 +19,7 @@ import * as Curves from "./curves.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
 import { file, finish, machine, main } from "./main.ts"
 import * as McpProcess from "./McpProcess.ts"
-import type { Criterion } from "./report.ts"
+import { atMost, type Criterion, format, table } from "./results.ts"
 
 interface Case {
   readonly name: string
@@ -118,21 +118,18 @@ const curves = Effect.fnUntraced(function*(
   return cases.map(({ name }, at): Curve => ({ name, costs: bySize.flatMap((costs) => costs[at] ?? []) }))
 })
 
-const format = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 3 })
+const significant = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 3 })
 
-const table = (what: string, all: ReadonlyArray<Curve>) => {
-  const sizes = all[0]?.costs.map(({ size }) => size.toLocaleString("en-US")) ?? []
-  return [
-    `| ms of the call (of each item), peak | ${sizes.map((size) => `${size} ${what}`).join(" | ")} |`,
-    `| --- | ${sizes.map(() => "--:").join(" | ")} |`,
-    ...all.map(({ costs, name }) =>
-      `| ${name} | ${
-        costs.map(({ millis, peak, perItem }) => `${format(millis)} (${format(perItem)}), ${Math.round(peak)} MB`)
-          .join(" | ")
-      } |`
-    )
-  ].join("\n")
-}
+const tableOf = (what: string, all: ReadonlyArray<Curve>) =>
+  table(
+    ["ms of the call (of each item), peak", ...all[0]?.costs.map(({ size }) => `${format(size, 0)} ${what}`) ?? []],
+    all.map(({ costs, name }) => [
+      name,
+      ...costs.map(({ millis, peak, perItem }) =>
+        `${significant(millis)} (${significant(perItem)}), ${format(peak, 0)} MB`
+      )
+    ])
+  )
 
 const mostGrowth = 1.5
 const mostMegabytes = 250
@@ -142,16 +139,11 @@ const criteria = (all: ReadonlyArray<Curve>): ReadonlyArray<Criterion> =>
     const [before, largest] = costs.slice(-2)
     const peak = Math.max(...costs.map(({ peak }) => peak))
     // Short calls are mostly what each call costs.
-    const growth = before === undefined || largest === undefined || largest.millis < 100
-      ? undefined
-      : largest.perItem / before.perItem
+    const isShort = before === undefined || largest === undefined || largest.millis < 100
+    const growth = `${name}: an item of the largest ÷ one of the size before`
     return [
-      ...(growth === undefined ? [] : [{
-        what: `${name}: an item of the largest ÷ one of the size before ≤ ${mostGrowth}`,
-        value: growth.toFixed(2),
-        isMet: growth <= mostGrowth
-      }]),
-      { what: `${name}: peak in MB ≤ ${mostMegabytes}`, value: peak.toFixed(0), isMet: peak <= mostMegabytes }
+      ...(isShort ? [] : [atMost(growth, largest.perItem / before.perItem, 2, mostGrowth)]),
+      atMost(`${name}: peak in MB`, peak, 0, mostMegabytes)
     ]
   })
 
@@ -187,7 +179,7 @@ const instance = Command.make(
       })
       yield* fs.writeFileString(file("../../.github/images/growth.svg"), `${chart}\n`)
     }
-    yield* finish([before, table("workflows", workflows), table("executions", executions)], results)
+    yield* finish([before, tableOf("workflows", workflows), tableOf("executions", executions)], results)
   }, Effect.scoped)
 ).pipe(Command.withDescription("Measure tools on instances of several sizes"))
 

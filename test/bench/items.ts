@@ -2,6 +2,7 @@
  * `pnpm bench items`: the time to search a stored execution of 66 MB in 14 nodes, by text, by an expression, and with
  * redaction of each item instead of whole segments. The results are CPU milliseconds, the median of five.
  */
+import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -11,6 +12,8 @@ import * as Blocks from "../../src/executions/blocks.ts"
 import { ExecutionReader } from "../../src/executions/executionReader.ts"
 import * as ItemComparison from "../../src/executions/ItemComparison.ts"
 import * as ItemSearch from "../../src/executions/ItemSearch.ts"
+import { main } from "./main.ts"
+import { cpuMillis, median } from "./results.ts"
 
 const nodes = 14
 const itemsOfNode = 3_300
@@ -54,22 +57,17 @@ const load = (withSecret: boolean) =>
     return { execution: reader.end(await writer.end()), size: bytes.length }
   })
 
-const cpu = () => {
-  const { system, user } = process.cpuUsage()
-  return (system + user) / 1_000
-}
-
-const median = <A, E>(effect: Effect.Effect<A, E>) =>
+const measured = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.map(
     Effect.replicateEffect(
       Effect.gen(function*() {
-        const start = cpu()
+        const start = process.cpuUsage()
         yield* effect
-        return cpu() - start
+        return cpuMillis(start)
       }),
       5
     ),
-    (times) => Math.round(times.toSorted((a, b) => a - b)[2] ?? 0)
+    (times) => Math.round(median(times))
   )
 
 const report = Effect.gen(function*() {
@@ -97,8 +95,8 @@ const report = Effect.gen(function*() {
       ["each item redacted, nothing else", byItem],
       ["two nodes compared", compared]
     ] as const
-    for (const [name, effect] of cases) yield* Console.log(`  ${name.padEnd(36)}${yield* median(effect)} ms`)
+    for (const [name, effect] of cases) yield* Console.log(`  ${name.padEnd(36)}${yield* measured(effect)} ms`)
   }
 })
 
-Effect.runPromise(report)
+main(Command.make("items", {}, () => report).pipe(Command.withDescription("Measure searches of a stored execution")))

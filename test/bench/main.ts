@@ -9,7 +9,7 @@ import { cpus, loadavg } from "node:os"
 import { fileURLToPath } from "node:url"
 import { version } from "../../src/base/Version.ts"
 import { say } from "../support/processes.ts"
-import { type Criterion, verdict } from "./report.ts"
+import { type Criterion, verdict } from "./results.ts"
 
 /** Path of a file of the benchmarks. */
 export const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))

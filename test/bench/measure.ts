@@ -5,6 +5,7 @@ import { arr, num, obj } from "../../src/base/Json.ts"
 import { type Contender, type Execution, type Name, names, type Target } from "./contenders.ts"
 import * as McpProcess from "./McpProcess.ts"
 import type * as Relay from "./Relay.ts"
+import { inTurn, medianOf } from "./results.ts"
 
 /** The three servers. */
 export type Contenders = Readonly<Record<Name, Contender>>
@@ -30,8 +31,7 @@ const takeTurns = <const Who extends string, A, E, R>(
     const samples = Object.fromEntries(who.map((name) => [name, new Array<A>()])) as Record<Who, Array<A>>
     const end = performance.now() + seconds * 1000
     for (let round = 0; round < atMost && (round < atLeast || performance.now() < end); round++) {
-      const first = round % who.length
-      for (const name of [...who.slice(first), ...who.slice(0, first)]) samples[name].push(yield* one(name))
+      for (const name of inTurn(who, round)) samples[name].push(yield* one(name))
     }
     return samples
   })
@@ -41,17 +41,10 @@ const interleaved = <A, E, R>(rounds: Rounds, one: (name: Name) => Effect.Effect
 
 const once: Rounds = { atLeast: 1, atMost: 1, seconds: 0 }
 
-const median = (values: ReadonlyArray<number | undefined>): number | undefined => {
-  const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const [low, high] = [sorted[sorted.length - 1 - middle], sorted[middle]]
-  return low === undefined || high === undefined ? undefined : (low + high) / 2
-}
-
 const medians = <A>(samples: Samples<A>, of: (sample: A) => number | undefined): Values => ({
-  ours: median(samples.ours.map(of)),
-  peer: median(samples.peer.map(of)),
-  floor: median(samples.floor.map(of))
+  ours: medianOf(samples.ours.map(of)),
+  peer: medianOf(samples.peer.map(of)),
+  floor: medianOf(samples.floor.map(of))
 })
 
 const minima = <A>(samples: Samples<A>, of: (sample: A) => number): Values => ({
@@ -148,8 +141,8 @@ export const nodeSearch = Effect.fn("measure.nodeSearch")(
       const within = (best: number) =>
         100 * samples.filter(({ place }) => place >= 0 && place < best).length / samples.length
       return {
-        millis: median(samples.map(({ millis }) => millis)),
-        chars: median(samples.map(({ chars }) => chars)),
+        millis: medianOf(samples.map(({ millis }) => millis)),
+        chars: medianOf(samples.map(({ chars }) => chars)),
         first: within(1),
         within3: within(3)
       }

@@ -4,6 +4,7 @@ import * as Chart from "./chart.ts"
 import { names } from "./contenders.ts"
 import type { Results, Values } from "./measure.ts"
 import * as peer from "./peer.ts"
+import { atMost, type Criterion, format, table as draw } from "./results.ts"
 
 interface Row {
   readonly what: string
@@ -12,11 +13,6 @@ interface Row {
   /** The contenders that ours is divided by. */
   readonly by: ReadonlyArray<"peer" | "floor">
 }
-
-const format = (value: number | undefined, digits: number) =>
-  value === undefined
-    ? "–"
-    : value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })
 
 const ratio = (above: number | undefined, below: number | undefined) =>
   above === undefined || below === undefined || below === 0 ? undefined : above / below
@@ -91,16 +87,8 @@ const cells = ({ by, digits, values, what }: Row) => [
   })
 ]
 
-/** The table, with columns aligned for terminals. */
-export const table = (results: Results): string => {
-  const lines = [header, ...rows(results).map(cells)]
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
-  const pad = (line: ReadonlyArray<string>) =>
-    line.map((text, column) => column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0))
-  const rule = widths.map((width, column) => column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)
-  const [first = [], ...rest] = lines.map(pad)
-  return [first, rule, ...rest].map((line) => `| ${line.join(" | ")} |`).join("\n")
-}
+/** The table. */
+export const table = (results: Results): string => draw(header, rows(results).map(cells))
 
 /** The rows that compare: one that goes on with a row that does not has its words. */
 const compared = (results: Results): ReadonlyArray<Row> => {
@@ -128,44 +116,26 @@ export const chart = (results: Results, note: string): string =>
     }))
   })
 
-/** A criterion; `isMet` is `undefined` if it was not measured. */
-export interface Criterion {
-  readonly what: string
-  readonly value: string
-  readonly isMet: boolean | undefined
-}
-
 /** All criteria; those for 66 MB apply only if that size was measured. */
 export const criteria = ({ looks, nodeSearch, startUp }: Results): ReadonlyArray<Criterion> => {
-  const criterion = (what: string, value: number | undefined, digits: number, most: number): Criterion => ({
-    what: `${what} ≤ ${most}`,
-    value: format(value, digits),
-    isMet: value === undefined ? undefined : value <= most
-  })
   const huge = looks.find(({ megabytes }) => megabytes > 60)
   const largest = looks.at(-1)
   const second = `the look after that, at ${format(largest?.megabytes, 0)} MB`
   return [
-    criterion("start-up ÷ n8n-mcp's", ratio(startUp.modern.millis.ours, startUp.modern.millis.peer), 2, 0.3),
-    criterion("node search, p50 in ms", nodeSearch.millis.ours, 1, 5),
-    criterion("start-up ÷ the bare server's", ratio(startUp.modern.millis.ours, startUp.modern.millis.floor), 2, 1),
-    criterion("… for a legacy client", ratio(startUp.legacy.millis.ours, startUp.legacy.millis.floor), 2, 1.5),
-    criterion("memory after tools/list in MB", startUp.modern.memory.ours, 0, 62),
-    criterion("… for a legacy client", startUp.legacy.memory.ours, 0, 62),
-    criterion(
+    atMost("start-up ÷ n8n-mcp's", ratio(startUp.modern.millis.ours, startUp.modern.millis.peer), 2, 0.3),
+    atMost("node search, p50 in ms", nodeSearch.millis.ours, 1, 5),
+    atMost("start-up ÷ the bare server's", ratio(startUp.modern.millis.ours, startUp.modern.millis.floor), 2, 1),
+    atMost("… for a legacy client", ratio(startUp.legacy.millis.ours, startUp.legacy.millis.floor), 2, 1.5),
+    atMost("memory after tools/list in MB", startUp.modern.memory.ours, 0, 62),
+    atMost("… for a legacy client", startUp.legacy.memory.ours, 0, 62),
+    atMost(
       "get_execution of 66 MB ÷ its download",
       ratio(huge?.first.millis.ours, huge?.first.millis.floor),
       2,
       1.25
     ),
-    criterion("get_execution of 66 MB, peak memory in MB", huge?.peak.ours, 0, 260),
-    criterion(`${second}, in ms`, largest?.second.millis.ours, 1, 100),
-    criterion(`${second}, in requests`, largest?.second.requests.ours, 0, 0)
+    atMost("get_execution of 66 MB, peak memory in MB", huge?.peak.ours, 0, 260),
+    atMost(`${second}, in ms`, largest?.second.millis.ours, 1, 100),
+    atMost(`${second}, in requests`, largest?.second.requests.ours, 0, 0)
   ]
 }
-
-/** The criteria, one per line. */
-export const verdict = (all: ReadonlyArray<Criterion>): string =>
-  all.map(({ isMet, value, what }) =>
-    isMet === undefined ? `- not measured: ${what}` : `- ${isMet ? "ok" : "MISSED"}: ${what} (${value})`
-  ).join("\n")

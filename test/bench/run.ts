@@ -3,17 +3,13 @@ const benches = {
   servers: () => import("./servers.ts"),
   starts: () => import("./starts.ts"),
   load: () => import("./load.ts"),
-  search: () => import("./search.ts"),
-  nodes: () => import("./nodes.ts"),
   growth: () => import("./growth.ts"),
   instance: () => import("./instance.ts"),
   items: () => import("./items.ts"),
-  sync: () => import("./sync.ts"),
   runs: () => import("./runs.ts"),
   changes: () => import("./changes.ts"),
   proof: () => import("./proof.ts"),
-  upgrade: () => import("./upgrade.ts"),
-  size: () => import("./size.ts")
+  upgrade: () => import("./upgrade.ts")
 }
 
 const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

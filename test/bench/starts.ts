@@ -18,7 +18,7 @@ import * as HttpProcess from "./load/HttpProcess.ts"
 import { file, finish, machine, main } from "./main.ts"
 import * as McpProcess from "./McpProcess.ts"
 import * as peer from "./peer.ts"
-import type { Criterion } from "./report.ts"
+import { atMost, type Criterion, format, inTurn, median, table } from "./results.ts"
 
 interface Starter {
   readonly name: string
@@ -94,8 +94,6 @@ const titles: Readonly<Record<typeof columns[number], string>> = {
   called: "first list of workflows, ms"
 }
 
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
-
 const mostRatio = { modern: 1, legacy: 1.3 }
 const mostMegabytes = 62
 const mostFirstCall = 1.2
@@ -103,24 +101,11 @@ const mostFirstCall = 1.2
 const criteria = (all: ReadonlyArray<Starter & { readonly median: Sample }>): ReadonlyArray<Criterion> => {
   const bare = all.find(({ name }) => name === "bare")?.median
   return bare === undefined ? [] : all.filter(({ name }) => name.includes(",")).flatMap(({ era, median, name }) => [
-    ...(["first", "listed"] as const).map((column): Criterion => {
-      const ratio = median[column] / bare[column]
-      return {
-        what: `${name}: ${titles[column]} ÷ the bare server's ≤ ${mostRatio[era]}`,
-        value: ratio.toFixed(2),
-        isMet: ratio <= mostRatio[era]
-      }
-    }),
-    {
-      what: `${name}: ${titles.memory} ≤ ${mostMegabytes}`,
-      value: median.memory.toFixed(1),
-      isMet: median.memory <= mostMegabytes
-    },
-    {
-      what: `${name}: ${titles.called} ÷ the bare server's ≤ ${mostFirstCall}`,
-      value: (median.called / bare.called).toFixed(2),
-      isMet: median.called <= mostFirstCall * bare.called
-    }
+    ...(["first", "listed"] as const).map((column) =>
+      atMost(`${name}: ${titles[column]} ÷ the bare server's`, median[column] / bare[column], 2, mostRatio[era])
+    ),
+    atMost(`${name}: ${titles.memory}`, median.memory, 1, mostMegabytes),
+    atMost(`${name}: ${titles.called} ÷ the bare server's`, median.called / bare.called, 2, mostFirstCall)
   ])
 }
 
@@ -141,8 +126,7 @@ const starts = Command.make(
     const rounds = quick ? 5 : 21
     // The first round reads from disk and fills the cache of compiled code.
     for (let round = 0; round <= rounds; round++) {
-      const at = round % all.length
-      for (const starter of [...all.slice(at), ...all.slice(0, at)]) {
+      for (const starter of inTurn(all, round)) {
         const sample = yield* measure(starter)
         if (round > 0) samples.get(starter.name)?.push(sample)
       }
@@ -161,14 +145,11 @@ const starts = Command.make(
         }
       }
     })
-    const table = [
-      `| medians of ${rounds} | ${columns.map((column) => titles[column]).join(" | ")} |`,
-      `| --- | ${columns.map(() => "--:").join(" | ")} |`,
-      ...results.map(({ median, name }) =>
-        `| ${name} | ${columns.map((column) => median[column].toFixed(0)).join(" | ")} |`
-      )
-    ].join("\n")
-    yield* finish([load, table], criteria(results))
+    const medians = table(
+      [`medians of ${rounds}`, ...columns.map((column) => titles[column])],
+      results.map(({ median, name }) => [name, ...columns.map((column) => format(median[column], 0))])
+    )
+    yield* finish([load, medians], criteria(results))
   }, Effect.scoped)
 ).pipe(Command.withDescription("Measure starts with and without options"))
 

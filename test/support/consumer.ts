@@ -1,9 +1,6 @@
-/** An app that uses the packed library: what its imports cost in a bundle, when they load, and when types are checked. */
+/** An app that uses the packed library: what its imports cost in a bundle. */
 import { build } from "esbuild"
-import { spawnSync } from "node:child_process"
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { metadata, root } from "../../src/packaging/metadata.ts"
+import { metadata } from "../../src/packaging/metadata.ts"
 
 /** One import of an app, with the most kilobytes that it may cost: minified, with Effect, without what loads later. */
 export interface Use {
@@ -31,17 +28,6 @@ export const uses: ReadonlyArray<Use> = [
   use("McpServer", "/mcp", 280),
   use("FakeN8n", "/testing", 280)
 ]
-
-/** Unpacks the tarball into an app's `node_modules`, beside its peers. */
-export const install = (tarball: string, app: string): void => {
-  const modules = join(app, "node_modules")
-  mkdirSync(join(modules, metadata.name), { recursive: true })
-  for (const peer of ["effect", "@effect"]) {
-    symlinkSync(join(root, "node_modules", peer), join(modules, peer))
-  }
-  spawnSync("tar", ["xzf", tarball, "--strip-components=1", "-C", join(modules, metadata.name)], { stdio: "inherit" })
-  writeFileSync(join(app, "package.json"), JSON.stringify({ type: "module", private: true }))
-}
 
 /** Code of an app that imports this and nothing else. */
 export const codeOf = ({ from, name }: Pick<Use, "from" | "name">): string =>

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { obj, str } from "../../../src/base/Json.ts"
 import { BenchError } from "../BenchError.ts"
 import type { Usage } from "../McpProcess.ts"
+import { inTurn } from "../results.ts"
 import * as clients from "./clients.ts"
 import type { HttpProcess } from "./HttpProcess.ts"
 
@@ -126,8 +127,7 @@ export const speed = Effect.fn("measure.speed")(
     for (let round = 0; round < plan.warmups; round++) for (const { turn } of all) yield* turn
     const before = { ours: yield* ours.usage, bare: yield* bare.usage, minimal: yield* minimal.usage }
     for (let round = 0; round < plan.rounds; round++) {
-      const first = round % all.length
-      for (const { outcomes, turn } of [...all.slice(first), ...all.slice(0, first)]) outcomes.push(yield* turn)
+      for (const { outcomes, turn } of inTurn(all, round)) outcomes.push(yield* turn)
     }
     for (const { agent } of all) agent.destroy()
     return {

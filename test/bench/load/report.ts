@@ -1,30 +1,34 @@
 /** Results as Markdown, and what they must be. */
-import type { Criterion } from "../report.ts"
+import { atMost, type Criterion, format, table } from "../results.ts"
 import type { Era } from "./clients.ts"
 import type { Plan, Results, Side } from "./measure.ts"
 
 const eras: ReadonlyArray<Era> = ["2025-11-25", "2026-07-28"]
 
-const format = (value: number | undefined, digits: number) =>
-  value === undefined
-    ? "–"
-    : value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+const header = ["", "calls", "errors", "calls/s", "p50 ms", "p99 ms", "processor ms a call", "peak MB"]
 
-const line = (name: string, { calls, cpuMillis, errors, p50, p99, peak, perSecond }: Side) =>
-  `| ${name} | ${format(calls, 0)} | ${errors} | ${format(perSecond, 0)} | ${format(p50, 1)} | ${format(p99, 1)} | ${
-    format(cpuMillis, 2)
-  } | ${format(peak, 0)} |`
+const row = (name: string, { calls, cpuMillis, errors, p50, p99, peak, perSecond }: Side) => [
+  name,
+  format(calls, 0),
+  String(errors),
+  format(perSecond, 0),
+  format(p50, 1),
+  format(p99, 1),
+  format(cpuMillis, 2),
+  format(peak, 0)
+]
 
 /** The speeds, and how memory went. */
 export const text = ({ fairness, memory, speed }: Results, { odd, step }: Plan): string =>
   [
-    "| | calls | errors | calls/s | p50 ms | p99 ms | processor ms a call | peak MB |",
-    "| --- | --: | --: | --: | --: | --: | --: | --: |",
-    ...eras.flatMap((era) => [
-      line(`effect-n8n-mcp, ${era}`, speed[era].ours),
-      line("bare SDK server beside it", speed[era].bare),
-      line("minimal Effect server beside it", speed[era].minimal)
-    ]),
+    table(
+      header,
+      eras.flatMap((era) => [
+        row(`effect-n8n-mcp, ${era}`, speed[era].ours),
+        row("bare SDK server beside it", speed[era].bare),
+        row("minimal Effect server beside it", speed[era].minimal)
+      ])
+    ),
     "",
     `p99 of a caller alone ${format(fairness.alone, 1)} ms, beside fifty slow calls of another ${
       format(fairness.beside, 1)
@@ -44,11 +48,8 @@ const mostP99 = 1.3
 
 const most = (values: ReadonlyArray<number | undefined>) => Math.max(...values.map((value) => value ?? 0))
 
-const flat = (what: string, value: number, before: number): Criterion => ({
-  what: `${what}: at most ${room} MB more`,
-  value: format(value - before, 0),
-  isMet: before === 0 ? undefined : value - before <= room
-})
+const flat = (what: string, value: number, before: number): Criterion =>
+  atMost(`${what}: MB more`, before === 0 ? undefined : value - before, 0, room)
 
 /** How many times its own p99 a caller has beside one with slow calls, at most. */
 const mostStarved = 3
@@ -70,14 +71,10 @@ export const criteria = (
           value: format(ratio, 2),
           isMet: ratio >= leastRatio
         },
-        { what: `${era}: p99 ÷ the bare server's ≤ ${mostP99}`, value: format(p99, 2), isMet: p99 <= mostP99 }
+        atMost(`${era}: p99 ÷ the bare server's`, p99, 2, mostP99)
       ]
     }),
-    {
-      what: `p99 beside fifty slow calls of another caller ÷ alone ≤ ${mostStarved}`,
-      value: format(fairness.beside / fairness.alone, 2),
-      isMet: fairness.beside <= mostStarved * fairness.alone
-    },
+    atMost("p99 beside fifty slow calls of another caller ÷ alone", fairness.beside / fairness.alone, 2, mostStarved),
     flat("memory in the second half", most(plain.slice(middle)), first),
     flat("memory after calls given up", most([aborted]), most(plain)),
     flat("memory after event streams", most([streamed]), most([...plain, aborted]))

@@ -13,7 +13,6 @@ export interface Queries {
  * **Details**
  *
  * The misses of all groups but `blind` taught it words, so that today's scores of those are not those of an unseen set.
- * `pnpm bench search` prints them beside the blind ones.
  */
 export const queries: Queries = known
 

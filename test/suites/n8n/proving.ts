@@ -37,7 +37,7 @@ export const posting = (name: string, url: string) =>
 /** Publishes a workflow and records runs of it. */
 export const recorded = Effect.fnUntraced(function*(subject: Recorded, sink: string, runs: number) {
   const path = `proving-${crypto.randomUUID()}`
-  const draft = subject.draft({ path, sink, sub: "", openAi: {} })
+  const draft = subject.draft({ path, sink })
   const id = yield* scenarios.create(Object.assign({ name: `Proof of ${subject.name}` }, { ...draft, settings }))
   yield* scenarios.publish(id)
   for (let n = 0; n < runs; n++) yield* happened(id, path, subject.body(n))
