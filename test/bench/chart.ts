@@ -1,5 +1,6 @@
 /** Draws the bench's table: bars of each row, the longest of which is as wide as there is room. */
 import * as Svg from "../../src/pictures/Svg.ts"
+import { framed } from "./frame.ts"
 
 /** A row of the table that is drawn. */
 export interface Row {
@@ -13,12 +14,7 @@ const width = labelWidth + barWidth + valueWidth + 40
 
 const hues = ["green", "violet", "dim"]
 
-const style = [
-  Svg.variables(".chart"),
-  ".chart{font:13px Inter,system-ui,sans-serif;background:var(--bg)}.chart text{fill:var(--text)}",
-  ".chart .bg{fill:var(--bg)}.chart .small{font-size:11px;fill:var(--dim)}.chart .title{font-size:18px;font-weight:600}",
-  ...hues.map((hue) => `.chart .c-${hue}{fill:var(--${hue})}`)
-].join("")
+const style = hues.map((hue) => `.c-${hue}{fill:var(--${hue})}`)
 
 /** The chart; shorter bars are better in every row. */
 export const draw = (
@@ -51,17 +47,6 @@ export const draw = (
     `<rect class="c-${hues[index]}" x="${24 + index * 190}" y="52" width="12" height="12" rx="2"/>` +
     `<text x="${42 + index * 190}" y="63">${Svg.xml(name)}</text>`
   )
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="${
-      Svg.xml(title)
-    }" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
-    `<title>${Svg.xml(`${title}: ${note}`)}</title><style>${style}</style>`,
-    `<rect class="bg" width="${width}" height="${height}"/>`,
-    `<text class="title" x="24" y="34">${Svg.xml(title)}</text><text class="small" x="${
-      width - 24
-    }" y="34" text-anchor="end">${Svg.xml("shorter is better")}</text>`,
-    ...key,
-    ...bars,
-    "</svg>"
-  ].join("\n")
+  const better = `<text class="small" x="${width - 24}" y="34" text-anchor="end">shorter is better</text>`
+  return framed({ title, note, width, height, style }, [better, ...key, ...bars])
 }

@@ -1,5 +1,6 @@
 /** Draws measurements over sizes, both axes logarithmic: what costs the same for each item is as steep as the grid's diagonal. */
 import * as Svg from "../../src/pictures/Svg.ts"
+import { framed } from "./frame.ts"
 
 /** A line through points of a size and a value. */
 export interface Curve {
@@ -17,14 +18,14 @@ const [decade, left, top, gap, labelWidth] = [110, 70, 90, 30, 190]
 const hues = ["green", "violet", "blue", "orange", "pink", "red", "dim"]
 
 const style = [
-  Svg.variables(".curves"),
-  ".curves{font:13px Inter,system-ui,sans-serif;background:var(--bg)}.curves text{fill:var(--text)}",
-  ".curves .bg{fill:var(--bg)}.curves .small{font-size:11px;fill:var(--dim)}.curves .title{font-size:18px;font-weight:600}",
-  ".curves .grid{stroke:var(--line);stroke-width:1}.curves .end{text-anchor:end}.curves .mid{text-anchor:middle}",
-  ...hues.map((hue) =>
-    `.curves .c-${hue}{fill:none;stroke:var(--${hue});stroke-width:2}.curves .t-${hue}{fill:var(--${hue});font-size:11px}`
-  )
-].join("")
+  ".grid{stroke:var(--line);stroke-width:1}",
+  ".end{text-anchor:end}",
+  ".mid{text-anchor:middle}",
+  ...hues.flatMap((hue) => [
+    `.c-${hue}{fill:none;stroke:var(--${hue});stroke-width:2}`,
+    `.t-${hue}{fill:var(--${hue});font-size:11px}`
+  ])
+]
 
 const decades = (values: ReadonlyArray<number>) => {
   const logs = values.filter((value) => value > 0).map(Math.log10)
@@ -79,14 +80,5 @@ export const draw = (
       })
     ].join("\n")
   })
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="curves" role="img" aria-label="${
-      Svg.xml(title)
-    }" width="${x}" height="${height}" viewBox="0 0 ${x} ${height}">`,
-    `<title>${Svg.xml(`${title}: ${note}`)}</title><style>${style}</style>`,
-    `<rect class="bg" width="${x}" height="${height}"/>`,
-    `<text class="title" x="24" y="34">${Svg.xml(title)}</text>`,
-    ...drawn,
-    "</svg>"
-  ].join("\n")
+  return framed({ title, note, width: x, height, style }, drawn)
 }

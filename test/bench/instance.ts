@@ -10,14 +10,13 @@
  * without the largest sizes, and draws nothing.
  */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { num, obj } from "../../src/base/Json.ts"
 import { say } from "../support/processes.ts"
 import * as Curves from "./curves.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
-import { file, finish, machine, main } from "./main.ts"
+import { file, finish, machine, main, quick } from "./main.ts"
 import * as McpProcess from "./McpProcess.ts"
 import { atMost, type Criterion, format, table } from "./results.ts"
 
@@ -150,10 +149,7 @@ const criteria = (all: ReadonlyArray<Curve>): ReadonlyArray<Criterion> =>
 const instance = Command.make(
   "instance",
   {
-    quick: Flag.Boolean("quick").pipe(
-      Flag.withDescription("Without the largest sizes and the chart"),
-      Flag.withDefault(false)
-    )
+    quick: quick("Without the largest sizes and the chart")
   },
   Effect.fnUntraced(function*({ quick }) {
     const before = machine()

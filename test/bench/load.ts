@@ -7,14 +7,13 @@
  * that it starts. The exit code is 1 if a criterion is missed or a call fails. `--quick`: a fifth of the calls.
  */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { say } from "../support/processes.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
 import * as measure from "./load/measure.ts"
 import * as report from "./load/report.ts"
-import { file, finish, machine, main } from "./main.ts"
+import { file, finish, machine, main, quick } from "./main.ts"
 
 const plans: { readonly quick: measure.Plan; readonly full: measure.Plan } = {
   quick: { clients: 200, calls: 5, rounds: 4, warmups: 5, step: 2_000, steps: 10, odd: 2_000 },
@@ -50,7 +49,7 @@ const run = Effect.fn("load.run")(function*(plan: measure.Plan) {
 const load = Command.make(
   "load",
   {
-    quick: Flag.Boolean("quick").pipe(Flag.withDescription("A fifth of the calls"), Flag.withDefault(false))
+    quick: quick("A fifth of the calls")
   },
   Effect.fnUntraced(function*({ quick }) {
     const plan = quick ? plans.quick : plans.full

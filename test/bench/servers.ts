@@ -8,17 +8,14 @@
  * into `.github/images/bench.svg`.
  */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
-import { cpus, loadavg, totalmem } from "node:os"
-import { fileURLToPath } from "node:url"
 import { queries } from "../catalogue/search/queries.ts"
 import { RealN8n } from "../suites/n8n/RealN8n.ts"
 import { say } from "../support/processes.ts"
 import * as contenders from "./contenders.ts"
-import { finish, main } from "./main.ts"
+import { file, finish, machine, main, quick } from "./main.ts"
 import * as measure from "./measure.ts"
 import * as peer from "./peer.ts"
 import * as Relay from "./Relay.ts"
@@ -54,29 +51,9 @@ const plans: { readonly quick: Plan; readonly full: Plan } = {
   }
 }
 
-/** Beside the README's other pictures. */
-const images = fileURLToPath(new URL("../../.github/images/", import.meta.url))
-
 const workflowCount = 20
 
-/** The machine, with its load before the benchmark starts. */
-const machine = Effect.sync(() => {
-  const [cpu] = cpus()
-  const count = cpus().length
-  const load = loadavg()[0] ?? 0
-  const memory = `${Math.round(totalmem() / 1e9)} GB`
-  return {
-    text: `${count} × ${cpu?.model.trim() ?? process.arch}, ${memory}, ${process.platform}, load before ${
-      load.toFixed(1)
-    }`,
-    isBusy: load > count / 2
-  }
-})
-
-const busy = "The machine was busy at the start: times and their ratios are unreliable, CPU times are not."
-
-const versions = ({ sqlite }: peer.Installed) =>
-  `Node ${process.versions.node}, n8n ${n8nVersion}, n8n-mcp ${peer.version} on ${sqlite}`
+const versions = ({ sqlite }: peer.Installed) => `n8n ${n8nVersion}, n8n-mcp ${peer.version} on ${sqlite}`
 
 const method = ({ looks, smallRead, startUp }: measure.Results) => {
   const sizes = looks.map(({ megabytes, rounds }) => `${rounds} × ${megabytes.toFixed(0)} MB`).join(", ")
@@ -117,26 +94,22 @@ const run = Effect.fn("bench.run")(function*(plan: Plan, installed: peer.Install
 const bench = Command.make(
   "bench",
   {
-    quick: Flag.Boolean("quick").pipe(
-      Flag.withDescription("Fewer rounds, and no execution of 66 MB"),
-      Flag.withDefault(false)
-    )
+    quick: quick("Fewer rounds, and no execution of 66 MB")
   },
   Effect.fnUntraced(function*({ quick }) {
     const plan = quick ? plans.quick : plans.full
-    const before = yield* machine
+    const before = machine()
     const installed = yield* peer.install()
     yield* say(`starting n8n ${n8nVersion}`)
     const began = performance.now()
     const results = yield* run(plan, installed).pipe(Effect.provide(RealN8n.layer(n8nVersion)))
     const duration = `${Math.round((performance.now() - began) / 1000)} s`
-    const head = [before.text, versions(installed), method(results), legend, duration].join("; ")
+    const head = [before, versions(installed), method(results), legend, duration].join("; ")
     if (!quick) {
       const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(images, { recursive: true })
-      yield* fs.writeFileString(`${images}bench.svg`, `${report.chart(results, head)}\n`)
+      yield* fs.writeFileString(file("../../.github/images/bench.svg"), `${report.chart(results, head)}\n`)
     }
-    yield* finish([head, report.table(results), ...(before.isBusy ? [busy] : [])], report.criteria(results))
+    yield* finish([head, report.table(results)], report.criteria(results))
   })
 ).pipe(Command.withDescription("Measure the server beside n8n-mcp and a bare one"))
 

@@ -15,7 +15,7 @@ import * as FileSystem from "effect/FileSystem"
 import { bundleManifest, pluginManifest } from "../../src/packaging/manifests.ts"
 import * as contenders from "./contenders.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
-import { file, finish, machine, main } from "./main.ts"
+import { file, finish, machine, main, quick } from "./main.ts"
 import * as McpProcess from "./McpProcess.ts"
 import * as peer from "./peer.ts"
 import { atMost, type Criterion, format, inTurn, median, table } from "./results.ts"
@@ -112,7 +112,7 @@ const criteria = (all: ReadonlyArray<Starter & { readonly median: Sample }>): Re
 const starts = Command.make(
   "starts",
   {
-    quick: Flag.Boolean("quick").pipe(Flag.withDescription("Five rounds"), Flag.withDefault(false)),
+    quick: quick("Five rounds"),
     peer: Flag.Boolean("peer").pipe(Flag.withDescription("Beside npm's n8n-mcp"), Flag.withDefault(true))
   },
   Effect.fnUntraced(function*({ peer: hasPeer, quick }) {
