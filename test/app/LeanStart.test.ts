@@ -189,22 +189,6 @@ describe("LeanStart", () => {
       ])
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.effect.each<readonly [ReadonlyArray<string>, string]>([
-    [["--profile", "a", "--n8n-url", "https://n8n.example"], "--profile, or --n8n-url and --api-key"],
-    [["--profile", "a", "--api-key", "key"], "--profile, or --n8n-url and --api-key"],
-    [["--config", one, "--n8n-url", "https://n8n.example", "--api-key", "key"], "--config, or --n8n-url and --api-key"],
-    [["--demo", "--profile", "a"], "--demo, or --profile"],
-    [["--demo", "--config", one], "--demo, or --config"],
-    [["--demo", "--api-key", "key"], "--demo, or --n8n-url and --api-key"]
-  ])(
-    "leaves two ways to name an n8n to the program, which refuses them: %j",
-    ([args, names]) =>
-      Effect.gen(function*() {
-        assert.isUndefined(LeanStart.plan(yield* prepared, args, home))
-        assert.strictEqual((yield* Effect.flip(ofProgram(args, home))).message, `Choose one: ${names}`)
-      }).pipe(Effect.provide(NodeServices.layer))
-  )
-
   it.effect("takes the same values from the environment", () =>
     Effect.gen(function*() {
       const start = yield* prepared

@@ -38,6 +38,15 @@ const rows: ReadonlyArray<Row> = [
     "--transport http --demo --host 0.0.0.0",
     "Listening on 0.0.0.0 needs a token: set N8N_MCP_AUTH_TOKEN"
   ],
+  ["workflows --profile a --n8n-url https://n8n.test", "Choose one: --profile, or --n8n-url and --api-key"],
+  ["workflows --profile a --api-key key", "Choose one: --profile, or --n8n-url and --api-key"],
+  [
+    "workflows --config n8n.json --n8n-url https://n8n.test --api-key key",
+    "Choose one: --config, or --n8n-url and --api-key"
+  ],
+  ["workflows --demo --profile a", "Choose one: --demo, or --profile"],
+  ["workflows --demo --config n8n.json", "Choose one: --demo, or --config"],
+  ["workflows --demo --api-key key", "Choose one: --demo, or --n8n-url and --api-key"],
   ["check nowhere", "nowhere"],
   ["check --to 99", "99"],
   ["check . --n8n", "--n8n"],

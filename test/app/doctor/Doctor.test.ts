@@ -123,49 +123,44 @@ describe("doctor", () => {
       assert.strictEqual((yield* scopesOf([], forbidden)).get("Scopes")?.status, "failed")
     }))
 
-  it.live("names the variable of a wrong key", () =>
+  it.live.each<readonly [what: string, answer: RequestListener, check: string, says: string, cure: string]>([
+    [
+      "a wrong key",
+      n8n({ "/": { body: startPage }, "/api/v1/workflows": { status: 401, body: { message: "Unauthorized" } } }),
+      "API key",
+      "HTTP 401",
+      "N8N_API_KEY"
+    ],
+    [
+      "a web page that is not n8n's",
+      n8n({ "/": { body: "<html>Welcome to nginx!</html>" }, "/api/v1/workflows": { body: "<html></html>" } }),
+      "API key",
+      "a web page instead of JSON",
+      "N8N_URL"
+    ],
+    [
+      "a login that everything is redirected to",
+      (_, response) => response.writeHead(302, { location: "https://login.example.test/?next=n8n" }).end(),
+      "n8n",
+      "redirect to https://login.example.test",
+      "N8N_URL"
+    ],
+    [
+      "another API",
+      n8n({ "/": { body: { hello: "world" } }, "/api/v1/workflows": { body: { items: [] } } }),
+      "API key",
+      "Missing key",
+      "N8N_URL"
+    ]
+  ])("names %s, and the variable to change", ([, answer, check, says, cure]) =>
     Effect.gen(function*() {
-      const url = yield* listening(n8n({
-        "/": { body: startPage },
-        "/api/v1/workflows": { status: 401, body: { message: "Unauthorized" } }
-      }))
-      const checks = yield* examine(url)
-      assert.strictEqual(checks.get("API key")?.status, "failed")
-      assert.include(checks.get("API key")?.cure, "N8N_API_KEY")
+      const checks = yield* examine(yield* listening(answer))
+      const one = checks.get(check)
+      assert.strictEqual(one?.status, "failed")
+      assert.include(one?.detail, says)
+      assert.include(one?.cure, cure)
       assert.strictEqual(checks.get("Scopes")?.status, "skipped")
     }))
-
-  const wrongPlaces = [
-    {
-      what: "a web page that is not n8n's",
-      answer: n8n({ "/": { body: "<html>Welcome to nginx!</html>" }, "/api/v1/workflows": { body: "<html></html>" } }),
-      check: "API key",
-      says: "a web page instead of JSON"
-    },
-    {
-      what: "a login that everything is redirected to",
-      answer: (_: unknown, response: Parameters<RequestListener>[1]) =>
-        response.writeHead(302, { location: "https://login.example.test/?next=n8n" }).end(),
-      check: "n8n",
-      says: "redirect to https://login.example.test"
-    },
-    {
-      what: "another API",
-      answer: n8n({ "/": { body: { hello: "world" } }, "/api/v1/workflows": { body: { items: [] } } }),
-      check: "API key",
-      says: "Missing key"
-    }
-  ]
-
-  for (const { answer, check, says, what } of wrongPlaces) {
-    it.live(`distinguishes ${what} from an n8n`, () =>
-      Effect.gen(function*() {
-        const found = (yield* examine(yield* listening(answer))).get(check)
-        assert.strictEqual(found?.status, "failed")
-        assert.include(found?.detail, says)
-        assert.include(found?.cure, "N8N_URL")
-      }))
-  }
 
   it.live("knows a self-signed certificate, and a port without TLS", () =>
     Effect.gen(function*() {
