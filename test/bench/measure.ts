@@ -22,7 +22,8 @@ export type Values = Readonly<Record<Name, number | undefined>>
 
 type Samples<A> = Readonly<Record<Name, ReadonlyArray<A>>>
 
-const takeTurns = <const Who extends string, A, E, R>(
+/** Samples of all, one after the other in each round. */
+export const takeTurns = <const Who extends string, A, E, R>(
   who: ReadonlyArray<Who>,
   { atLeast, atMost, seconds }: Rounds,
   one: (name: Who) => Effect.Effect<A, E, R>
@@ -39,7 +40,8 @@ const takeTurns = <const Who extends string, A, E, R>(
 const interleaved = <A, E, R>(rounds: Rounds, one: (name: Name) => Effect.Effect<A, E, R>) =>
   takeTurns(names, rounds, one)
 
-const once: Rounds = { atLeast: 1, atMost: 1, seconds: 0 }
+/** One round. */
+export const once: Rounds = { atLeast: 1, atMost: 1, seconds: 0 }
 
 const medians = <A>(samples: Samples<A>, of: (sample: A) => number | undefined): Values => ({
   ours: medianOf(samples.ours.map(of)),

@@ -12,13 +12,15 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Record from "effect/Record"
 import { bundleManifest, pluginManifest } from "../../src/packaging/manifests.ts"
 import * as contenders from "./contenders.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
 import { file, finish, machine, main, quick } from "./main.ts"
 import * as McpProcess from "./McpProcess.ts"
+import { once, takeTurns } from "./measure.ts"
 import * as peer from "./peer.ts"
-import { atMost, type Criterion, format, inTurn, median, table } from "./results.ts"
+import { atMost, type Criterion, format, median, table } from "./results.ts"
 
 interface Starter {
   readonly name: string
@@ -122,29 +124,22 @@ const starts = Command.make(
     const installed = hasPeer ? yield* peer.install() : undefined
     const n8n = yield* HttpProcess.start("n8n", [file("instance/stub.ts"), "20", "0"], home)
     const all = startersOf(home, new URL(`http://127.0.0.1:${n8n.port}/`), installed)
-    const samples = new Map(all.map(({ name }) => [name, new Array<Sample>()]))
+    const one = (name: string) => {
+      const starter = all.find((each) => each.name === name)
+      return starter === undefined ? Effect.die(name) : measure(starter)
+    }
+    const names = all.map(({ name }) => name)
     const rounds = quick ? 5 : 21
     // The first round reads from disk and fills the cache of compiled code.
-    for (let round = 0; round <= rounds; round++) {
-      for (const starter of inTurn(all, round)) {
-        const sample = yield* measure(starter)
-        if (round > 0) samples.get(starter.name)?.push(sample)
-      }
-    }
-    const results = all.map((starter) => {
-      const own = samples.get(starter.name) ?? []
-      const of = (column: typeof columns[number]) => median(own.map((sample) => sample[column]))
-      return {
-        ...starter,
-        median: {
-          first: of("first"),
-          listed: of("listed"),
-          cpuMillis: of("cpuMillis"),
-          memory: of("memory"),
-          called: of("called")
-        }
-      }
-    })
+    yield* takeTurns(names, once, one)
+    const samples = yield* takeTurns(names, { atLeast: rounds, atMost: rounds, seconds: 0 }, one)
+    const results = all.map((starter) => ({
+      ...starter,
+      median: Record.fromIterableWith(columns, (column) => [
+        column,
+        median((samples[starter.name] ?? []).map((sample) => sample[column]))
+      ])
+    }))
     const medians = table(
       [`medians of ${rounds}`, ...columns.map((column) => titles[column])],
       results.map(({ median, name }) => [name, ...columns.map((column) => format(median[column], 0))])

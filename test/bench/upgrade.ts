@@ -5,6 +5,8 @@
  * values at the paths that their expressions read; differences are printed, and exit with 2.
  */
 import * as Cause from "effect/Cause"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -20,8 +22,8 @@ import * as NodeLookups from "../../src/workflows/NodeLookups.ts"
 import { differences, itemsNode, oddItems, type Pair } from "../suites/n8n/pairs.ts"
 import { catalogue } from "../support/catalogue.ts"
 import { random } from "../support/random.ts"
+import { main } from "./main.ts"
 
-const [folder = ".", ...only] = process.argv.slice(2)
 const place = { url: process.env["N8N_URL"] ?? "", apiKey: process.env["N8N_API_KEY"] ?? "" }
 
 /** Values of which each path of an item gets some: ordinary ones twice. */
@@ -108,7 +110,10 @@ const reachesNewest = (workflow: Obj, node: string, key: string, lookups: Upgrad
 
 const isWorkflow = (value: unknown): value is Obj => Array.isArray(obj(value)?.["nodes"])
 
-const program = Effect.gen(function*() {
+const report = Effect.fnUntraced(function*({ folder, only }: {
+  readonly folder: string
+  readonly only: ReadonlyArray<string>
+}) {
   const counts = new Map<string, Count>()
   const pairs: Array<Pair> = []
   const files = yield* Effect.promise(() => readdir(folder, { recursive: true }))
@@ -188,6 +193,10 @@ const program = Effect.gen(function*() {
   }
   yield* Console.log(`${pairs.length} nodes, ${compared} runs compared, ${different} different`)
   if (different > 0) process.exitCode = 2
-})
+}, Effect.provide(catalogue))
 
-await Effect.runPromise(Effect.provide(program, catalogue))
+const folder = Argument.String("folder").pipe(Argument.withDefault("."))
+const only = Argument.String("type").pipe(Argument.variadic())
+main(
+  Command.make("upgrade", { folder, only }, report).pipe(Command.withDescription("Upgrade all workflows of a folder"))
+)
