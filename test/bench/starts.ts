@@ -135,10 +135,10 @@ const starts = Command.make(
     const samples = yield* takeTurns(names, { atLeast: rounds, atMost: rounds, seconds: 0 }, one)
     const results = all.map((starter) => ({
       ...starter,
-      median: Record.fromIterableWith(columns, (column) => [
-        column,
-        median((samples[starter.name] ?? []).map((sample) => sample[column]))
-      ])
+      median: Record.map(
+        titles,
+        (_, column) => median((samples[starter.name] ?? []).map((sample) => sample[column]))
+      )
     }))
     const medians = table(
       [`medians of ${rounds}`, ...columns.map((column) => titles[column])],
