@@ -7,28 +7,14 @@ import * as Execution from "../../src/executions/Execution.ts"
 import { type Body, ExecutionReader } from "../../src/executions/executionReader.ts"
 import * as Fixtures from "../support/fixtures.ts"
 import { rounds } from "../support/seed.ts"
-import { fromApi } from "./runData.ts"
+import { build, fromApi, pushed, Recipe } from "./runData.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 const inMemory = (bytes: Uint8Array): Body => ({ read: (start, end) => bytes.slice(start, end) })
 
-/** Pushes the bytes in chunks of these sizes, over and over; each chunk is overwritten as soon as it was pushed. */
-const push = (reader: ExecutionReader, bytes: Uint8Array, sizes: ReadonlyArray<number> = []) => {
-  const cycle = sizes.some((size) => size > 0) ? sizes : [...sizes, Math.max(1, bytes.length)]
-  for (let at = 0, turn = 0; at < bytes.length; turn++) {
-    const chunk = bytes.slice(at, at + (cycle[turn % cycle.length] ?? 0))
-    reader.push(chunk)
-    chunk.fill(0x5c)
-    at += chunk.length
-  }
-}
-
-const read = (bytes: Uint8Array, sizes?: ReadonlyArray<number>, body = inMemory(bytes)): Execution.Execution => {
-  const reader = new ExecutionReader()
-  push(reader, bytes, sizes)
-  return reader.end(body)
-}
+const read = (bytes: Uint8Array, sizes?: ReadonlyArray<number>, body = inMemory(bytes)): Execution.Execution =>
+  pushed(new ExecutionReader(), bytes, sizes).end(body)
 
 /** What the reader should find, by plain means over what `JSON.parse` gives. */
 const naive = (answer: unknown) => {
@@ -74,7 +60,7 @@ const naive = (answer: unknown) => {
             const { previousNode, previousNodeOutput, previousNodeRun } = record(source)
             return typeof previousNode !== "string"
               ? undefined
-              : { node: previousNode, output: number(previousNodeOutput), run: number(previousNodeRun) }
+              : { node: previousNode, output: whole(previousNodeOutput), run: whole(previousNodeRun) }
           }),
           outputs: output.map(({ index, items, type }) => ({ type, index, count: items.length })),
           override: override.map(({ index, items, type }) => ({ type, index, count: items.length })),
@@ -106,6 +92,8 @@ const list = (json: unknown): ReadonlyArray<unknown> => Array.isArray(json) ? js
 const text = (json: unknown) => typeof json === "string" ? json : undefined
 
 const number = (json: unknown) => typeof json === "number" && Number.isFinite(json) ? json : 0
+
+const whole = (json: unknown) => Number.isSafeInteger(json) ? json : 0
 
 const lists = (ports: unknown) =>
   Object.entries(record(ports)).flatMap(([type, outputs]) =>
@@ -181,89 +169,12 @@ describe("recorded executions", () => {
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-const several = <S extends Schema.Constraint>(schema: S, maxLength: number) =>
-  Schema.Array(schema).check(Schema.isMaxLength(maxLength))
-
-/** What stands where something else should. */
-const Odd = Schema.Union([Schema.Literals(["odd", "", 0, 7, true]), Schema.Null])
-
-const OddList = Schema.Tuple([Schema.Union([Schema.Null, Schema.Literal("odd"), Schema.Array(Schema.Null)])])
-
-const Item = Schema.Union([
-  Schema.Struct({ json: Schema.Struct({ text: Schema.String }), pad: Schema.Literals([0, 10, 3_000, 40_000]) }),
-  Schema.Struct({ json: Schema.Struct({ id: Schema.Int, list: several(Schema.String, 3) }) }),
-  Schema.Struct({ json: Schema.Struct({}), error: Schema.String, binary: Schema.Struct({ data: Schema.String }) }),
-  Odd,
-  OddList
-])
-
-const Items = Schema.Struct({ items: several(Item, 10), times: between(1, 25) })
-
-const SomeOutputs = several(Schema.Union([Items, Items, Items, Items, Odd, Schema.Struct({})]), 3)
-
-const Outputs = Schema.Union([SomeOutputs, SomeOutputs, SomeOutputs, Odd])
-
-const Ports = Schema.Union([
-  Schema.Struct({ main: SomeOutputs }),
-  Schema.Struct({ main: SomeOutputs }),
-  Schema.Struct({
-    main: Schema.optionalKey(Outputs),
-    ai_tool: Schema.optionalKey(Outputs),
-    ai_languageModel: Schema.optionalKey(Outputs)
-  }),
-  Odd,
-  OddList
-])
-
-const Name = Schema.Literals(["Webhook", "Set 1", "", "constructor", "2", "Näme 😀", "Say \"hi\"", "data"])
-
-const Source = Schema.Union([
-  Schema.Struct({
-    previousNode: Name,
-    previousNodeOutput: Schema.optionalKey(between(0, 3)),
-    previousNodeRun: Schema.optionalKey(between(0, 3))
-  }),
-  Schema.Struct({ previousNode: Odd, previousNodeOutput: Odd, previousNodeRun: Odd }),
-  Odd,
-  OddList
-])
-
-const UsualRun = Schema.Struct({
-  startTime: Schema.Union([between(1_700_000_000, 1_800_000_000), between(1_700_000_000_000, 1_800_000_000_000)]),
-  executionTime: between(0, 100_000),
-  executionIndex: between(0, 1_000),
-  executionStatus: Schema.Literals(["success", "error", "canceled", "waiting"]),
-  source: several(Source, 3),
-  data: Schema.optionalKey(Ports),
-  inputOverride: Schema.optionalKey(Ports),
-  error: Schema.optionalKey(Schema.NullOr(Schema.Struct({ message: Schema.String }))),
-  hints: Schema.optionalKey(OddList)
-})
-
-const Run = Schema.Union([
-  UsualRun,
-  UsualRun,
-  UsualRun,
-  Schema.Struct({
-    startTime: Schema.optionalKey(Odd),
-    executionTime: Schema.optionalKey(Odd),
-    executionIndex: Schema.optionalKey(Odd),
-    executionStatus: Schema.optionalKey(Odd),
-    source: Schema.optionalKey(Schema.Union([Odd, OddList, Schema.Struct({})])),
-    data: Schema.optionalKey(Ports),
-    inputOverride: Schema.optionalKey(Ports),
-    error: Schema.optionalKey(Odd)
-  }),
-  Schema.Struct({ data: Ports }),
-  Odd,
-  OddList
-])
-
 const Time = Schema.optionalKey(
   Schema.NullOr(Schema.Literals(["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:09.500Z", "odd"]))
 )
 
-const Answer = Schema.Struct({
+/** What stands around the data. */
+const Head = Schema.Struct({
   id: Schema.Union([Schema.String, between(1, 1_000_000)]),
   workflowId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   status: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -271,67 +182,35 @@ const Answer = Schema.Struct({
   startedAt: Time,
   stoppedAt: Time,
   waitTill: Time,
-  customData: Schema.optionalKey(Schema.Union([Odd, Schema.Struct({ id: Schema.String, data: OddList })])),
-  workflowData: Schema.optionalKey(Schema.Union([Odd, Schema.Struct({ id: Schema.String, name: Schema.String })])),
-  oddData: Schema.NullOr(Schema.Union([Odd, Schema.Struct({ resultData: Schema.Union([Odd, OddList]) })])),
-  hasOddData: between(0, 19),
-  error: Schema.optionalKey(Schema.Union([Odd, Schema.Struct({ message: Schema.String })])),
-  lastNodeExecuted: Schema.optionalKey(Schema.Union([Name, Odd])),
-  nodes: several(
-    Schema.Tuple([Name, Schema.Union([several(Run, 40), several(Run, 3), several(UsualRun, 40), Odd])]),
-    6
-  ),
-  turn: between(0, 12)
+  customData: Schema.optionalKey(Schema.Struct({ id: Schema.String, data: Schema.Array(Schema.Null) }))
 })
 
-/** Fills items up and repeats them, so that their lists have several marks. */
-const outputs = (ports: unknown): unknown =>
-  Object.keys(record(ports)).length === 0
-    ? ports
-    : Object.fromEntries(
-      Object.entries(record(ports)).map(([type, lists]) => [
-        type,
-        !Array.isArray(lists) ? lists : lists.map((each: unknown) => {
-          const { items, times } = record(each)
-          if (!Array.isArray(items)) return each
-          const filled = items.map((item: unknown) => {
-            const { pad, ...rest } = record(item)
-            return typeof pad === "number" ? { ...rest, pad: "é\\\"".repeat(pad / 4) } : item
-          })
-          const isSmall = JSON.stringify(filled).length < 10_000
-          return isSmall ? Array.from({ length: number(times) }, () => filled).flat() : filled
-        })
-      ])
-    )
-
-/** An answer of n8n's, more or less. */
-const answer = ({ error, hasOddData, lastNodeExecuted, nodes, oddData, turn, ...head }: typeof Answer.Type) => {
-  const runData = Object.fromEntries(nodes.map(([name, runs]) => [
-    name,
-    !Array.isArray(runs) ? runs : runs.map((run: unknown) => {
-      if (Object.keys(record(run)).length === 0) return run
-      const { data, inputOverride, ...rest } = record(run)
-      return {
-        ...rest,
-        ...(data === undefined ? {} : { data: outputs(data) }),
-        ...(inputOverride === undefined ? {} : { inputOverride: outputs(inputOverride) })
-      }
+/** An answer of n8n's, more or less, with the data first, last or between; `pad` makes some items larger. */
+const Answer = Arbitrary.map(
+  Arbitrary.schema(
+    Schema.Struct({ recipe: Recipe, head: Head, pad: Schema.Literals([0, 0, 3, 700, 10_000]), turn: between(0, 9) })
+  ),
+  ({ head, pad, recipe, turn }) => {
+    const { data, workflowData } = build({
+      ...recipe,
+      nodes: recipe.nodes > 5 ? 5 : recipe.nodes,
+      maxRuns: recipe.maxRuns === 40 && pad > 3 ? 2 : recipe.maxRuns,
+      maxItems: recipe.maxItems === 70 && pad > 700 ? 4 : recipe.maxItems
     })
-  ]))
-  const resultData = { ...(error === undefined ? {} : { error }), runData, lastNodeExecuted }
-  const entries = Object.entries({
-    ...head,
-    data: hasOddData === 19 ? oddData : { startData: {}, resultData, other: [1] }
-  })
-  // The data first, last or between.
-  return Object.fromEntries([...entries.slice(turn), ...entries.slice(0, turn)])
-}
+    const entries = Object.entries({ ...head, data, workflowData })
+    const turned = Object.fromEntries([...entries.slice(turn), ...entries.slice(0, turn)])
+    return JSON.parse(
+      JSON.stringify(turned),
+      (key, value) => key === "even" && value === true && pad > 0 ? "é\\\"".repeat(pad) : value
+    )
+  }
+)
 
 describe("any execution", () => {
   it.prop(
     "is read in any chunks as from JSON.parse's result, items of any offset and limit included",
     {
-      answer: Arbitrary.map(Arbitrary.schema(Answer), answer),
+      answer: Answer,
       indent: between(0, 2),
       sizes: Schema.Array(Schema.Union([between(0, 3), between(0, 1_000), between(0, 100_000)])),
       pages: Schema.Array(Schema.Tuple([between(0, 10_000), between(0, 300), between(0, 300)])).check(
@@ -544,13 +423,13 @@ describe("while it arrives", () => {
     assert.isUndefined(reader.declaredBytes)
     assert.isFalse(reader.isWithheld)
     const before = text.indexOf("\"dataTooLarge")
-    push(reader, bytesOf(text.slice(0, before)), [1])
+    pushed(reader, bytesOf(text.slice(0, before)), [1])
     assert.strictEqual(reader.declaredBytes, 123_456_789)
     assert.isFalse(reader.isWithheld)
     const data = text.indexOf("\"data\":")
-    push(reader, bytesOf(text.slice(before, data)), [1])
+    pushed(reader, bytesOf(text.slice(before, data)), [1])
     assert.isTrue(reader.isWithheld)
-    push(reader, bytesOf(text.slice(data)))
+    pushed(reader, bytesOf(text.slice(data)))
     assert.strictEqual(reader.end(inMemory(bytesOf(text))).id, "1")
     assert.strictEqual(reader.declaredBytes, 123_456_789)
   })
@@ -559,7 +438,7 @@ describe("while it arrives", () => {
     for (const [size, flag] of [[null, null], ["12", "true"], [true, 1], [[], {}]]) {
       const reader = new ExecutionReader()
       const json = { id: "1", jsonSizeBytes: size, dataTooLargeToDisplay: flag, data: { jsonSizeBytes: 5 } }
-      push(reader, bytesOf(JSON.stringify(json)))
+      pushed(reader, bytesOf(JSON.stringify(json)))
       assert.isUndefined(reader.declaredBytes)
       assert.isFalse(reader.isWithheld)
     }

@@ -330,6 +330,22 @@ export const recount = (execution: N8nApi.Execution) => {
   }
 }
 
+/** Pushes the bytes in chunks of these sizes, over and over; each chunk is overwritten as soon as it was pushed. */
+export const pushed = <A extends { readonly push: (chunk: Uint8Array) => void }>(
+  target: A,
+  bytes: Uint8Array,
+  sizes: ReadonlyArray<number> = []
+): A => {
+  const cycle = sizes.some((size) => size > 0) ? sizes : [...sizes, Math.max(1, bytes.length)]
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const chunk = bytes.slice(at, at + (cycle[turn % cycle.length] ?? 0))
+    target.push(chunk)
+    chunk.fill(0x5c)
+    at += chunk.length
+  }
+  return target
+}
+
 /** The execution that an answer of n8n's holds. */
 export const fromApi = (answer: unknown): Execution => {
   const bytes = new TextEncoder().encode(JSON.stringify(answer))
