@@ -113,7 +113,8 @@ const write = (json: Schema.Json, roll: Roll, duplicates = false): string => {
   const used = new Set<string>()
   const members = Object.entries(json).map(([key, member]) => {
     let name = (roll(4) === 1 ? keys[roll(keys.length)] ?? "" : odder(key)).replaceAll("\\", "|")
-    while (used.has(name) && !(duplicates && roll(2) === 1)) name += "+"
+    const isTaken = () => used.has(name) && !(duplicates && roll(2) === 1)
+    while (isTaken()) name += "+"
     used.add(name)
     return `${quoted(name, roll)}${space()}:${space()}${write(member, roll, duplicates)}`
   })
