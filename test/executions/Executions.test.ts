@@ -137,12 +137,6 @@ describe("Executions", () => {
 describe("the room for executions", () => {
   const three = [execution(1), execution(2), execution(3)]
 
-  const withRoomForTwo = <A, E, R>(effect: Effect.Effect<A, E, R | Executions.Executions>) =>
-    Effect.flatMap(
-      size(execution(1)),
-      (one) => Effect.provide(effect, Executions.layer({ maxCachedBytes: 2 * one + 5 }))
-    )
-
   it.effect("may be filled to the last byte", () =>
     Effect.gen(function*() {
       const sizes = yield* Effect.forEach([execution(1), execution(2)], size)
@@ -156,25 +150,6 @@ describe("the room for executions", () => {
       assert.deepStrictEqual(yield* readBoth(both), [1, 2])
       assert.deepStrictEqual(yield* readBoth(both - 1), [1, 2, 1, 2])
     }))
-
-  it.effect("is cleared of the one not used for longest", () =>
-    Effect.gen(function*() {
-      const { asked, get } = yield* connected(three)
-      for (const id of [1, 2, 1, 3]) yield* get(id)
-      assert.deepStrictEqual(yield* asked, [1, 2, 3])
-      yield* get(1)
-      yield* get(3)
-      assert.deepStrictEqual(yield* asked, [1, 2, 3])
-      yield* get(2)
-      assert.deepStrictEqual(yield* asked, [1, 2, 3, 2])
-    }).pipe(withRoomForTwo))
-
-  it.effect("is not cleared for what is larger than all of it", () =>
-    Effect.gen(function*() {
-      const { asked, get } = yield* connected([...three, execution(4, filling(100))])
-      for (const id of [1, 2, 4, 4, 1, 2]) yield* get(id)
-      assert.deepStrictEqual(yield* asked, [1, 2, 4, 4])
-    }).pipe(withRoomForTwo))
 
   it.effect("counts an execution once, however often it is cached", () =>
     Effect.gen(function*() {

@@ -59,12 +59,25 @@ interface World {
   isSignedOut: boolean
 }
 
+/** The hour in which everything breaks. */
+const broken = [
+  ...usual(start + 9 * minute),
+  odd(api, 10, 1_000, { status: "error", message: "HTTP 401: key 7 is wrong" }),
+  odd(api, 11, 1_000, { status: "error", message: "HTTP 401: key 8 is wrong" }),
+  odd(upload, 10, 90_000),
+  odd(form, 10, 40 * minute),
+  ...[1, 2].map((second) => odd(mails, 30 + second / 60, 30_000, { mode: "trigger", status: "crashed" })),
+  // The second is marked a poll later.
+  ...[api, upload].map((workflow, index) => odd(workflow, 45, 30_000 + index * minute, { status: "crashed" }))
+]
+
 const inWorld = <E>(
   runs: ReadonlyArray<Planned>,
   use: (
     step: (minutes: number) => Effect.Effect<ReadonlyArray<Watch.Report>, unknown, FakeN8n.FakeN8n>,
     world: World
-  ) => Effect.Effect<void, E, FakeN8n.FakeN8n | N8nClient>
+  ) => Effect.Effect<void, E, FakeN8n.FakeN8n | N8nClient>,
+  watched: ReadonlyArray<FakeN8n.Workflow> = workflows
 ) => {
   const world: World = { isAway: false, isSignedOut: false }
   return Effect.gen(function*() {
@@ -83,34 +96,27 @@ const inWorld = <E>(
       }) as Effect.Effect<ReadonlyArray<Watch.Report>, unknown, FakeN8n.FakeN8n>
     yield* use(step, world)
   }).pipe(
-    Effect.provide(layer({ workflows, executions: [], credentials: [{ id: "c1", name: "Slack", type: "slackApi" }] }, {
-      before: ({ method, url }) =>
-        world.isAway
-          ? Effect.fail(new FakeN8n.Disconnected())
-          : method === "POST" && url.endsWith("/credentials/c1/test")
-          ? Effect.succeed(
-            Response.json(
-              world.isSignedOut ? { status: "Error", message: "invalid_auth" } : { status: "OK", message: "ok" }
+    Effect.provide(
+      layer({ workflows: [...watched], executions: [], credentials: [{ id: "c1", name: "Slack", type: "slackApi" }] }, {
+        before: ({ method, url }) =>
+          world.isAway
+            ? Effect.fail(new FakeN8n.Disconnected())
+            : method === "POST" && url.endsWith("/credentials/c1/test")
+            ? Effect.succeed(
+              Response.json(
+                world.isSignedOut ? { status: "Error", message: "invalid_auth" } : { status: "OK", message: "ok" }
+              )
             )
-          )
-          : Effect.void
-    }))
+            : Effect.void
+      })
+    )
   )
 }
 
 describe("incidents", () => {
   it.effect("are found within two polls, each with its cause, once", () =>
     inWorld(
-      [
-        ...usual(start + 9 * minute),
-        odd(api, 10, 1_000, { status: "error", message: "HTTP 401: key 7 is wrong" }),
-        odd(api, 11, 1_000, { status: "error", message: "HTTP 401: key 8 is wrong" }),
-        odd(upload, 10, 90_000),
-        odd(form, 10, 40 * minute),
-        ...[1, 2].map((second) => odd(mails, 30 + second / 60, 30_000, { mode: "trigger", status: "crashed" })),
-        // The second is marked a poll later.
-        ...[api, upload].map((workflow, index) => odd(workflow, 45, 30_000 + index * minute, { status: "crashed" }))
-      ],
+      broken,
       (step, world) =>
         Effect.gen(function*() {
           const fake = yield* FakeN8n.FakeN8n
@@ -177,4 +183,29 @@ describe("incidents", () => {
           yield* expect(5)
         })
     ))
+
+  it.effect("of workflows with the tag watch: off are not reported, whatever breaks", () => {
+    const off = workflows.map((each) => ({ ...each, tags: [...each.tags ?? [], { name: "watch: off" }] }))
+    return inWorld(broken, (step, world) =>
+      Effect.gen(function*() {
+        const fake = yield* FakeN8n.FakeN8n
+        const reports = [...yield* step(16)]
+        yield* fake.edit(
+          "called",
+          (workflow) => ({ ...workflow, active: false, activeVersion: null, activeVersionId: null })
+        )
+        world.isSignedOut = true
+        reports.push(...yield* step(30))
+        assert.deepStrictEqual(reports.flatMap(({ incidents }) => incidents), [])
+        yield* fake.edit("api", (workflow) => ({ ...workflow, tags: [] }))
+        yield* step(6)
+        yield* fake.addExecution({
+          ...FakeN8n.failedExecution({ workflow: api, node: "Work", message: "closed" }),
+          mode: "webhook"
+        })
+        assert.deepStrictEqual((yield* step(2)).flatMap(({ incidents }) => incidents.map(({ kind }) => kind)), [
+          "failed"
+        ])
+      }), off)
+  })
 })

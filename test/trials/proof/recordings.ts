@@ -5,7 +5,7 @@ import { failedExecution, succeededExecution } from "../../../src/testing/runs.t
 import { main, node } from "../../support/workflows.ts"
 
 /** Versions of the node `Map`: which items it returns. */
-export type Version = "plain" | "without email" | "reversed" | "throws"
+export type Version = "plain" | "without email" | "throws"
 
 export const workflow = (version: Version, more: Obj = {}) => ({
   id: "w1",
@@ -29,8 +29,7 @@ const dated = (count: number, day: string) => [
 
 const itemsOf = (version: unknown, count: number, day: string): ReadonlyArray<Obj> => {
   const all = dated(count, day)
-  if (version === "without email") return all.map(({ email: _, ...rest }) => rest)
-  return version === "reversed" ? all.map(({ sku }, index) => ({ ...all[1 - index], at: `${count}-${sku}` })) : all
+  return version === "without email" ? all.map(({ email: _, ...rest }) => rest) : all
 }
 
 /** Execution of a workflow or its copy. */
