@@ -53,23 +53,41 @@ describe("verdicts", () => {
     if (verdict !== undefined) assert.match(verdict.because, workflow.because)
   })
 
-  const decided = (name: string, before: Verdict.Outcome, after: Verdict.Outcome) => {
-    const { node, workflow } = workflowOf(name)
-    return Verdict.of(subjectOf(workflow), { node, kind: workflow.kind, outputs: 1 }, before, after)
-  }
+  type Items = Readonly<Record<string, ReadonlyArray<number>>>
+  const after = (items: Items, more?: Partial<Verdict.Outcome>) => ran({ Orders: [1], Each: [3], ...items }, more)
+  const asked = (items: Items) => after({ Lookup: [3], Note: [3], ...items })
+  const looped = (loop: number, first: ReadonlyArray<number>, items: Items) =>
+    after({ Loop: [loop, 3], "Is first?": first, ...items })
+  const apart = (items: Items) => after({ Lookup: [0, 3], ...items })
+  const noted = asked({ "Failed?": [0, 3], Save: [3] })
+  const before = new Map([
+    ["asks first", noted],
+    ["ends the loop", looped(3, [1, 2], { Lookup: [1], Other: [2], Save: [3] })]
+  ])
+  const [found, nothing] = [{ Lookup: [0], Other: [2], Save: [2] }, { Lookup: [0] }]
+  const loses = "continues and loses items"
+  const stops = /^(?!.*Other).*the loop of 'Loop' stops here/
 
-  it("an If that sends failures to another branch handles them, one that does not ask loses them", () => {
-    const start = { Orders: [1], Each: [3] }
-    const before = ran({ ...start, Lookup: [3], Note: [3], "Failed?": [0, 3], Save: [3] })
-    const asks = ran({ ...start, Lookup: [3], Note: [3], "Failed?": [3, 0], Report: [3] })
-    assert.strictEqual(decided("asks first", before, asks)?.grade, "handled")
-    const ignores = decided("asks first", before, before)
-    assert.strictEqual(ignores?.grade, "continues and loses items")
-    assert.include(ignores?.because, "'Save' gets what failed")
-    const some = decided("asks first", before, ran({ ...start, Lookup: [3], Note: [3], "Failed?": [2, 1], Save: [1] }))
-    assert.strictEqual(some?.grade, "continues and loses items")
-    const none = decided("asks first", before, ran({ ...start, Lookup: [3], Note: [3], "Failed?": [0, 0] }))
-    assert.include(none?.because, "'Failed?' drops what failed")
+  it.each<[what: string, name: string, Verdict.Outcome, Verdict.Grade, because?: RegExp]>([
+    ["an If sends failures elsewhere", "asks first", asked({ "Failed?": [3, 0], Report: [3] }), "handled"],
+    ["an If does not ask", "asks first", noted, loses, /'Save' gets what failed/],
+    ["an If sends some on", "asks first", asked({ "Failed?": [2, 1], Save: [1] }), loses],
+    ["an If drops all", "asks first", asked({ "Failed?": [0, 0] }), loses, /'Failed\?' drops what failed/],
+    ["a caller waits", "caller waits", after(nothing, { response: 500 }), "stops with alert"],
+    ["a caller gets an answer", "caller waits", after(nothing, { response: 200 }), "stops silently"],
+    ["a loop stops at first", "ends the loop", looped(0, [1, 0], nothing), "stops silently", stops],
+    ["a loop stops at last", "ends the loop", looped(0, [1, 2], { ...nothing, Other: [2] }), "stops silently", stops],
+    ["a loop has its own way back", "ends the loop", looped(2, [1, 2], found), "handled"],
+    ["no one is told", "tells no one", apart({ Mark: [3], Ignore: [3] }), loses, /only to nodes that tell no one/],
+    ["someone is told", "tells after a note", apart({ Mark: [3], "Alert team": [3] }), "handled", /'Alert team' gets/],
+    ["items do not come so far", "tells after a note", apart({ Mark: [0] }), loses],
+    ["the caller is told", "answers with the failure", apart({ No: [3] }), "handled", /'No' gets what failed/]
+  ])("where %s, by what ran", (_, name, now, grade, because = /./) => {
+    const { node, workflow } = workflowOf(name)
+    const kind = name === "caller waits" ? "empty" : workflow.kind
+    const verdict = Verdict.of(subjectOf(workflow), { node, kind, outputs: 1 }, before.get(name) ?? good, now)
+    assert.strictEqual(verdict?.grade, grade)
+    assert.match(verdict?.because ?? "", because)
   })
 
   it("an error output that leads to the next node as well loses items", () => {
@@ -87,45 +105,6 @@ describe("verdicts", () => {
     assert.strictEqual(grade(false)?.grade, "stops silently")
     assert.include(grade(false)?.because, "publish the error workflow 'Alert'")
     assert.strictEqual(grade(true)?.grade, "stops with alert")
-  })
-
-  it("a caller that waits sees that nothing was found", () => {
-    const { node, workflow } = workflowOf("caller waits")
-    const subject = subjectOf(workflow)
-    const found = (outcome?: Verdict.Outcome) => Verdict.of(subject, { node, kind: "empty", outputs: 1 }, good, outcome)
-    assert.isUndefined(found())
-    const after = { Orders: [1], Each: [3], Lookup: [0] }
-    assert.strictEqual(found(ran(after, { response: 500 }))?.grade, "stops with alert")
-    assert.strictEqual(found(ran(after, { response: 200 }))?.grade, "stops silently")
-  })
-
-  it("a loop that ends with an empty list is named, not a branch of its other items", () => {
-    const start = { Orders: [1], Each: [3] }
-    const before = ran({ ...start, Loop: [3, 3], "Is first?": [1, 2], Lookup: [1], Other: [2], Save: [3] })
-    const stops = ran({ ...start, Loop: [0, 1], "Is first?": [1, 0], Lookup: [0] })
-    const verdict = decided("ends the loop", before, stops)
-    assert.strictEqual(verdict?.grade, "stops silently")
-    assert.match(verdict?.because ?? "", /the loop of 'Loop' stops here/)
-    assert.notInclude(verdict?.because, "Other")
-    const last = ran({ ...start, Loop: [0, 3], "Is first?": [1, 2], Lookup: [0], Other: [2] })
-    assert.include(decided("ends the loop", before, last)?.because, "the loop of 'Loop' stops here")
-    // With its own way back, the loop goes on.
-    const goesOn = ran({ ...start, Loop: [2, 3], "Is first?": [1, 2], Lookup: [0], Other: [2], Save: [2] })
-    assert.strictEqual(decided("ends the loop", before, goesOn)?.grade, "handled")
-  })
-
-  it("an error output handles failures if it leads to a node that tells someone", () => {
-    const start = { Orders: [1], Each: [3], Lookup: [0, 3] }
-    const silent = decided("tells no one", good, ran({ ...start, Mark: [3], Ignore: [3] }))
-    assert.strictEqual(silent?.grade, "continues and loses items")
-    assert.include(silent?.because, "only to nodes that tell no one")
-    const after = ran({ ...start, Mark: [3], "Alert team": [3] })
-    assert.include(decided("tells after a note", good, after)?.because, "'Alert team' gets what failed")
-    // Not if the items do not come so far.
-    const dropped = decided("tells after a note", good, ran({ ...start, Mark: [0] }))
-    assert.strictEqual(dropped?.grade, "continues and loses items")
-    const answered = decided("answers with the failure", good, ran({ ...start, No: [3] }))
-    assert.include(answered?.because, "'No' gets what failed")
   })
 
   it("a caller that gets the last node's items gets the failure", () => {

@@ -71,24 +71,13 @@ const proving = (draft: N8nApi.Workflow, then: N8nApi.Workflow, options: Partial
 const before = chained([hook, map, ok])
 const sending = chained([hook, map, http])
 const early = { ...ok, name: "Early", id: "early" }
-const noOp = { ...node("Ok", "noOp"), id: ok["id"] }
 const [answers, sends] = ["2 clients get another answer", "2 runs send something else"]
 
 describe("a proof finds", () => {
   it.effect.each<readonly [string, N8nApi.Workflow, N8nApi.Workflow, string, string]>([
     ["a removed answer", before, chained([hook, map]), "Ok", answers],
-    ["a disabled answer", before, chained([hook, map, { ...ok, disabled: true }]), "Ok", answers],
-    ["a node of another type in its place", before, chained([hook, map, noOp]), "Ok", answers],
     ["a new answer before it", before, chained([hook, early, map, ok]), "Early", answers],
-    ["a removed sender", sending, chained([hook, map]), "Send", sends],
-    ["a disabled sender", sending, chained([hook, map, { ...http, disabled: true }]), "Send", sends],
-    [
-      "a sender of another type",
-      sending,
-      chained([hook, map, { ...noOp, id: http["id"], name: "Send" }]),
-      "Send",
-      sends
-    ]
+    ["a removed sender", sending, chained([hook, map]), "Send", sends]
   ])("%s", ([, then, draft, name, words]) =>
     Effect.gen(function*() {
       const { compared, groups, same, verdict } = yield* proving(draft, then)
