@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as Tool from "../../src/answer/Tool.ts"
 import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNode.ts"
 import { ask, document, failed, from, holding, node, run } from "./runData.ts"
@@ -68,82 +69,58 @@ const valuesOf = Effect.fnUntraced(function*(expressions: { readonly [name: stri
 describe("the values that expressions had", () => {
   it.effect("are those of the item, its origins, and the nodes before", () =>
     Effect.gen(function*() {
-      const expressions = {
-        json: "={{ $json.customer.name }}",
-        kind: "={{ $json.amount + 1 }}",
-        text: "=No {{ $json.no }} of {{ $input.all().length }}, {{ $json.email }}",
-        input: "={{ $input.first().json.no + $input.last().json.no + $input.item.json.no }}",
-        paired: "={{ $('Load').item.json.no }}",
-        matching: "={{ $('Load').itemMatching(0).json.no }}",
-        first: "={{ $('Hook').first().json.body.shop }}",
-        all: "={{ $('Load').all().filter(({ json }) => json.amount > 0.5).length }}",
-        node: "={{ $node['Load'].json.no }}",
-        previous: "={{ $prevNode.name }} {{ $prevNode.outputIndex }} {{ $prevNode.runIndex }}",
-        run: "={{ $runIndex }} {{ $itemIndex }} {{ $execution.id }} {{ $execution.mode }}",
-        workflow: "={{ $workflow.name }} {{ $workflow.id }}",
-        executed: "={{ $('Later').isExecuted }}",
-        missing: "={{ $json.nothing }}",
-        falsy: "=[{{ $json.nothing }}|{{ false }}|{{ 0 }}|{{ [1, [2, null]] }}|{{ $json.customer }}]",
-        literal: "=no code",
-        written: "{{ $json.no }}"
+      const expected: Readonly<Record<string, readonly [expression: string, value: unknown]>> = {
+        json: ["={{ $json.customer.name }}", "N3"],
+        kind: ["={{ $json.amount + 1 }}", 2.5],
+        text: ["=No {{ $json.no }} of {{ $input.all().length }}, {{ $json.email }}", "No 3 of 2, u3@x.example"],
+        input: ["={{ $input.first().json.no + $input.last().json.no + $input.item.json.no }}", 8],
+        paired: ["={{ $('Load').item.json.no }}", 3],
+        matching: ["={{ $('Load').itemMatching(0).json.no }}", 2],
+        first: ["={{ $('Hook').first().json.body.shop }}", "Kyoto"],
+        all: ["={{ $('Load').all().filter(({ json }) => json.amount > 0.5).length }}", 2],
+        node: ["={{ $node['Load'].json.no }}", 1],
+        previous: ["={{ $prevNode.name }} {{ $prevNode.outputIndex }} {{ $prevNode.runIndex }}", "Loop 1 1"],
+        run: ["={{ $runIndex }} {{ $itemIndex }} {{ $execution.id }} {{ $execution.mode }}", "1 1 77 production"],
+        workflow: ["={{ $workflow.name }} {{ $workflow.id }}", "Handmade wf1"],
+        executed: ["={{ $('Later').isExecuted }}", false],
+        missing: ["={{ $json.nothing }}", null],
+        falsy: [
+          "=[{{ $json.nothing }}|{{ false }}|{{ 0 }}|{{ [1, [2, null]] }}|{{ $json.customer }}]",
+          "[|false|0|1,2,|[object Object]]"
+        ],
+        literal: ["=no code", "no code"],
+        written: ["{{ $json.no }}", "{{ $json.no }}"]
       }
-      const { unresolved, values } = yield* valuesOf(expressions, { runIndex: 1, itemOffset: 1 })
-      assert.deepStrictEqual<unknown>(values, {
-        json: "N3",
-        kind: 2.5,
-        text: "No 3 of 2, u3@x.example",
-        input: 8,
-        paired: 3,
-        matching: 2,
-        first: "Kyoto",
-        all: 2,
-        node: 1,
-        previous: "Loop 1 1",
-        run: "1 1 77 production",
-        workflow: "Handmade wf1",
-        executed: false,
-        missing: null,
-        falsy: "[|false|0|1,2,|[object Object]]",
-        literal: "no code",
-        written: "{{ $json.no }}"
+      const { unresolved, values } = yield* valuesOf(Record.map(expected, ([each]) => each), {
+        runIndex: 1,
+        itemOffset: 1
       })
+      assert.deepStrictEqual<unknown>(values, Record.map(expected, ([, value]) => value))
       assert.deepStrictEqual(unresolved, [])
     }))
 
   it.effect("stay as written where n8n's records do not determine them, and say why", () =>
     Effect.gen(function*() {
-      const expressions = {
-        now: "={{ $now.toISO() }}",
-        date: "={{ new Date($json.at).getHours() }}",
-        vars: "={{ $vars.shop }}",
-        ai: "={{ $fromAI('shop') }}",
-        active: "={{ $workflow.active }}",
-        resume: "={{ $execution.resumeUrl }}",
-        later: "={{ $('Later').first().json.later }}",
-        never: "={{ $('Never').item.json.a }}",
-        unknown: "={{ $('Nowhere').first() }}",
-        extension: "={{ $json.email.isEmail() }}",
-        broken: "={{ $json.no + }}",
-        open: "=a {{ $json.no",
-        half: "=a {{ $json.no }} {{ $today }}"
+      const expected: Readonly<Record<string, readonly [expression: string, reason: string]>> = {
+        now: ["={{ $now.toISO() }}", "n8n does not record the time"],
+        date: ["={{ new Date($json.at).getHours() }}", "a date depends on n8n's clock and time zone"],
+        vars: ["={{ $vars.shop }}", "'$vars' is not known here"],
+        ai: ["={{ $fromAI('shop') }}", "n8n does not record the model's values"],
+        active: ["={{ $workflow.active }}", "n8n does not record whether the workflow was active"],
+        resume: ["={{ $execution.resumeUrl }}", "n8n does not record the URL"],
+        later: ["={{ $('Later').first().json.later }}", "'Later' had not run"],
+        never: ["={{ $('Never').item.json.a }}", "n8n's links do not lead to one item of 'Never'"],
+        unknown: ["={{ $('Nowhere').first() }}", "there is no such node"],
+        extension: ["={{ $json.email.isEmail() }}", "a string has no method 'isEmail'"],
+        broken: ["={{ $json.no + }}", "Unexpected token"],
+        open: ["=a {{ $json.no", "a bracket is not closed"],
+        half: ["=a {{ $json.no }} {{ $today }}", "n8n does not record the time"]
       }
+      const expressions = Record.map(expected, ([each]) => each)
       const { unresolved, values } = yield* valuesOf(expressions)
       assert.deepStrictEqual<unknown>(values, expressions)
-      assert.deepStrictEqual(Object.fromEntries(unresolved.map(({ path, reason }) => [path, reason])), {
-        now: "n8n does not record the time",
-        date: "a date depends on n8n's clock and time zone",
-        vars: "'$vars' is not known here",
-        ai: "n8n does not record the model's values",
-        active: "n8n does not record whether the workflow was active",
-        resume: "n8n does not record the URL",
-        later: "'Later' had not run",
-        never: "n8n's links do not lead to one item of 'Never'",
-        unknown: "there is no such node",
-        extension: "a string has no method 'isEmail'",
-        broken: "Unexpected token",
-        open: "a bracket is not closed",
-        half: "n8n does not record the time"
-      })
+      const reasons = Object.entries(expected).map(([path, [, reason]]) => ({ path, reason }))
+      assert.sameDeepMembers([...unresolved], reasons)
     }))
 
   it.effect("are said to be all, some or none", () =>

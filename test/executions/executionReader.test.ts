@@ -264,21 +264,14 @@ describe("any execution", () => {
     })
     const found = fromApi(document)
     isSame(found, naive(document))
-    const count = (node: string) => found.runs.get(node)?.map(({ outputs }) => outputs.map(({ count }) => count))
-    assert.deepStrictEqual(["empty", "none", "word", "object"].map(count), [[], [], [], []])
-    assert.deepStrictEqual(count("holes"), [[], [1], [], [], [1]])
-    assert.deepStrictEqual(found.runs.get("holes")?.map(({ index }) => index), [0, 1, 2, 3, 4])
-    assert.deepStrictEqual(count("data"), [[], [], []])
-    assert.deepStrictEqual(count("outputs"), [[0, 0, 0, 0, 3, 2]])
-    const port = { type: "main", index: 0 }
-    assert.deepStrictEqual(found.items({ node: "holes", run: 4, side: "output", port }, 0, 9), [{ json: { a: 1 } }])
-    assert.deepStrictEqual(found.items({ node: "holes", run: 3, side: "output", port }, 0, 9), [])
-    assert.deepStrictEqual(found.runs.get("sources")?.[0]?.sources, [
-      undefined,
-      { node: "a", output: 0, run: 0 },
-      undefined,
-      { node: "b", output: 0, run: 2 }
-    ])
+    const counts = Object.fromEntries(
+      Array.from(found.runs, ([node, runs]) => [node, runs.map(({ outputs }) => outputs.map(({ count }) => count))])
+    )
+    const [holes, ports] = [[[], [1], [], [], [1]], [[0, 0, 0, 0, 3, 2]]]
+    assert.deepInclude(counts, { empty: [], none: [], word: [], object: [], holes, data: [[], [], []], outputs: ports })
+    const at = (run: number) =>
+      found.items({ node: "holes", run, side: "output", port: { type: "main", index: 0 } }, 0, 9)
+    assert.deepStrictEqual<unknown>([at(3), at(4)], [[], [{ json: { a: 1 } }]])
   })
 
   it("reads versions, callers, calls, hidden data and sizes", () => {

@@ -129,12 +129,4 @@ describe("a history", () => {
     }
     assert.deepStrictEqual([...kinds].toSorted(), ["empty", "failed", "missed", "silent", "slow", "stuck"])
   })
-
-  it("has them also if it is judged each minute", () => {
-    for (let round = 0; round < 2; round++) {
-      const each = world(seed(100) + round, 2)
-      const cuts = Array.from({ length: 2 * 24 * 60 - 1 }, (_, index) => begin + (index + 1) * minute)
-      assert.deepStrictEqual(judged(each, cuts), judged(each, []), `round ${round}`)
-    }
-  })
 })

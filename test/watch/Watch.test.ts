@@ -17,36 +17,6 @@ const orders = workflow("orders", [node("Call", "webhook", 2), node("Pay", "code
 const fail = (at: number, message: string) =>
   FakeN8n.failedExecution({ workflow: orders, node: "Pay", message, startedAt: iso(at) })
 
-describe("a watch", () => {
-  it.effect("reports nothing of the past, and each cause once", () =>
-    Effect.gen(function*() {
-      yield* TestClock.setTime(start)
-      const fake = yield* FakeN8n.FakeN8n
-      assert.deepStrictEqual((yield* poll()).incidents, [])
-      yield* TestClock.adjust(minute)
-      assert.deepStrictEqual((yield* poll()).incidents, [])
-      yield* fake.addExecution(fail(start + minute + 1, "card 1 declined"))
-      yield* fake.addExecution(fail(start + minute + 2, "card 2 declined"))
-      yield* TestClock.adjust(minute)
-      const { incidents, requests } = yield* poll()
-      assert.deepStrictEqual(incidents.map(({ count, kind, what }) => [kind, count, what]), [
-        ["failed", 2, "'orders' failed at 'Pay': card 2 declined"]
-      ])
-      assert.notProperty(incidents[0], "isOver")
-      assert.isAtMost(requests, 8)
-      yield* fake.addExecution(fail(start + 2 * minute + 1, "card 3 declined"))
-      yield* TestClock.adjust(minute)
-      assert.deepStrictEqual((yield* poll()).incidents, [])
-    }).pipe(
-      Effect.provide(
-        layer({
-          workflows: [orders],
-          executions: [{ ...fail(start - minute, "old"), id: "1", startedAt: iso(start - minute) }]
-        })
-      )
-    ))
-})
-
 describe("the cause of a failure", () => {
   const succeed = (at: number) => ({
     ...FakeN8n.succeededExecution({ workflow: orders, items: { Pay: [{ a: 1 }] } }),
