@@ -36,20 +36,36 @@ layer(recorded)("recorded executions", (it) => {
   const at = (name: fixtures.Name, nodeName: string, options?: Options) =>
     askFor(fixtures.executionId(name), nodeName, options)
 
-  it.effect("branch: two outputs by name and count, either one's items", () =>
+  const numbers = (...all: ReadonlyArray<number>) => all.map((i) => ({ i }))
+  const evens = [0, 2, 4, 6, 8].map((i) => ({ i, even: true }))
+  const ports = (...all: ReadonlyArray<readonly [items: number, name?: string]>) =>
+    all.map(([items, name], index) => ({ output: `main[${index}]`, ...name === undefined ? {} : { name }, items }))
+
+  it.effect.each<
+    [fixtures.Name, string, Options, runs: string, string | undefined, ReadonlyArray<object>, ports?: object]
+  >([
+    ["branch", "Even?", {}, "0 of 1", "main[0]", evens, ports([5, "true"], [5, "false"])],
+    ["branch", "Even?", { outputIndex: 1 }, "0 of 1", "main[1]", evens.map(({ i }) => ({ i: i + 1, even: false }))],
+    // The last run, or the one asked for; the first output that holds items, not the first one.
+    ["loop", "Loop Over Items", { itemLimit: 1 }, "3 of 4", "main[0]", numbers(0), ports([12, "done"], [0, "loop"])],
+    ["loop", "Loop Over Items", { runIndex: 0 }, "0 of 4", "main[1]", numbers(0, 1, 2, 3)],
+    ["loop", "Inside", { runIndex: 1 }, "1 of 3", "main[0]", numbers(40, 50, 60, 70)],
+    ["contErr", "Risky", {}, "0 of 1", "main[1]", [{ error: "soft failure [line 1]" }], ports([0], [1, "error"])],
+    ["fail", "Boom", {}, "0 of 1", undefined, []]
+  ])("%s: the items of '%s' %j", ([name, nodeName, options, runs, output, shown, outputs]) =>
     Effect.gen(function*() {
-      const data = yield* at("branch", "Even?")
-      assert.deepStrictEqual<unknown>(data.outputs, [
-        { output: "main[0]", name: "true", items: 5 },
-        { output: "main[1]", name: "false", items: 5 }
-      ])
-      assert.strictEqual(data.output.output, "main[0]")
-      assert.deepStrictEqual(jsons(data.output), [0, 2, 4, 6, 8].map((i) => ({ i, even: true })))
-      const odd = yield* at("branch", "Even?", { outputIndex: 1 })
-      assert.strictEqual(odd.output.output, "main[1]")
-      assert.deepStrictEqual(jsons(odd.output), [1, 3, 5, 7, 9].map((i) => ({ i, even: false })))
+      const data = yield* at(name, nodeName, options)
+      assert.strictEqual(`${data.runIndex} of ${data.runCount}`, runs)
+      assert.deepStrictEqual<unknown>([data.output.output, jsons(data.output)], [output, shown])
+      if (outputs !== undefined) assert.deepStrictEqual<unknown>(data.outputs, outputs)
+    }))
+
+  it.effect("the items that a run received, and from where", () =>
+    Effect.gen(function*() {
       const source = [{ input: "main[0]", node: "Even?", output: 1, run: 0, count: 5 }]
       assert.deepStrictEqual<unknown>((yield* at("branch", "Odds")).input.sources, source)
+      assert.strictEqual((yield* at("loop", "Loop Over Items")).input.sources[0]?.run, 2)
+      assert.deepStrictEqual(jsons((yield* at("loop", "Inside", { runIndex: 1 })).input), numbers(4, 5, 6, 7))
     }))
 
   it.effect("branch: times, type and parameters", () =>
@@ -62,8 +78,6 @@ layer(recorded)("recorded executions", (it) => {
         executionTime: 54,
         startTime: "2026-11-21T20:59:48.888Z",
         endTime: "2026-11-21T20:59:48.942Z",
-        runIndex: 0,
-        runCount: 1,
         error: null
       })
       const { input, parameters } = yield* at("branch", "Webhook")
@@ -71,48 +85,13 @@ layer(recorded)("recorded executions", (it) => {
       assert.deepStrictEqual<unknown>(input, { sources: [], items: [] })
     }))
 
-  it.effect("loop: the last run, or the one asked for", () =>
-    Effect.gen(function*() {
-      const last = yield* at("loop", "Loop Over Items")
-      assert.deepInclude(last, { runIndex: 3, runCount: 4 })
-      assert.deepStrictEqual<unknown>(last.outputs, [
-        { output: "main[0]", name: "done", items: 12 },
-        { output: "main[1]", name: "loop", items: 0 }
-      ])
-      assert.deepStrictEqual<unknown>(last.input.sources[0]?.run, 2)
-      const first = yield* at("loop", "Loop Over Items", { runIndex: 0 })
-      assert.deepInclude(first, { runIndex: 0, runCount: 4 })
-      // The first output that holds items, not the first one.
-      assert.strictEqual(first.output.output, "main[1]")
-      assert.deepStrictEqual(jsons(first.output), [{ i: 0 }, { i: 1 }, { i: 2 }, { i: 3 }])
-      const second = yield* at("loop", "Inside", { runIndex: 1 })
-      assert.deepStrictEqual(jsons(second.input), [{ i: 4 }, { i: 5 }, { i: 6 }, { i: 7 }])
-      assert.deepStrictEqual(jsons(second.output), [{ i: 40 }, { i: 50 }, { i: 60 }, { i: 70 }])
-    }))
-
   it.effect("fail: the error, and the input page by page", () =>
     Effect.gen(function*() {
-      const data = yield* at("fail", "Boom")
-      assert.strictEqual(data.status, "error")
-      const error = { name: "WrappedExecutionError", message: "boom here [line 1]", lineNumber: 1 }
-      assert.deepStrictEqual<unknown>(data.error, error)
-      assert.deepStrictEqual<unknown>(data.output, { items: [] })
-      assert.deepStrictEqual<unknown>(marksIn(data.input), [{
-        path: "input.items",
-        kept: 50,
-        total: 120,
-        next: "get_execution_by_node(id: '5', nodeName: 'Boom', itemOffset: 50)"
-      }])
-    }))
-
-  it.effect("contErr: the error output by its name", () =>
-    Effect.gen(function*() {
-      const data = yield* at("contErr", "Risky")
-      assert.deepStrictEqual<unknown>(data.outputs, [
-        { output: "main[0]", items: 0 },
-        { output: "main[1]", name: "error", items: 1 }
-      ])
-      assert.deepStrictEqual<unknown>(jsons(data.output), [{ error: "soft failure [line 1]" }])
+      const { error, input, status } = yield* at("fail", "Boom")
+      const expected = { name: "WrappedExecutionError", message: "boom here [line 1]", lineNumber: 1 }
+      assert.deepStrictEqual<unknown>([status, error], ["error", expected])
+      const next = "get_execution_by_node(id: '5', nodeName: 'Boom', itemOffset: 50)"
+      assert.deepStrictEqual<unknown>(marksIn(input), [{ path: "input.items", kept: 50, total: 120, next }])
     }))
 })
 
