@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -165,34 +166,50 @@ describe("the room for executions", () => {
     "decides alone when n8n is asked again, whatever is read in whatever order",
     {
       fillings: Schema.Tuple([Filling, Filling, Filling, Filling, Filling]),
-      room: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_500 })),
-      reads: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })))
+      /** Percent of what all of them take. */
+      share: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })),
+      reads: Arbitrary.array(Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 }))), {
+        minLength: 10,
+        maxLength: 40
+      })
     },
-    ({ fillings, reads, room }) =>
+    ({ fillings, reads, share }) =>
       Effect.gen(function*() {
         const stored = fillings.map((blocks, index) => execution(index + 1, filling(blocks)))
         const sizes = yield* Effect.forEach(stored, size)
-        const { asked, get } = yield* connected(stored)
-        const expected: Array<number> = []
-        // Most recently used first.
-        let kept: ReadonlyArray<number> = []
-        for (const read of reads) {
-          yield* get(read + 1)
-          const found = kept.includes(read)
-          if (!found) expected.push(read + 1)
-          if (!found && (sizes[read] ?? 0) > room) continue
-          let left = room
-          let full = false
-          kept = [read, ...kept.filter((each) => each !== read)].filter((each) => {
-            left -= sizes[each] ?? 0
-            full ||= left < 0
-            return !full
-          })
-        }
-        assert.deepStrictEqual(yield* asked, expected)
-      }).pipe(Effect.provide(Executions.layer({ maxCachedBytes: room }))),
+        const room = Math.floor(sizes.reduce((sum, each) => sum + each, 0) * share / 100)
+        yield* Effect.provide(check(stored, sizes, room, reads), Executions.layer({ maxCachedBytes: room }))
+      }),
     { arbitrary: { runs: rounds(20) } }
   )
+
+  /** Compares what n8n is asked for with what a cache of that room cannot answer. */
+  const check = (
+    stored: ReadonlyArray<N8nApi.Execution>,
+    sizes: ReadonlyArray<number>,
+    room: number,
+    reads: ReadonlyArray<number>
+  ) =>
+    Effect.gen(function*() {
+      const { asked, get } = yield* connected(stored)
+      const expected: Array<number> = []
+      // Most recently used first.
+      let kept: ReadonlyArray<number> = []
+      for (const read of reads) {
+        yield* get(read + 1)
+        const found = kept.includes(read)
+        if (!found) expected.push(read + 1)
+        if (!found && (sizes[read] ?? 0) > room) continue
+        let left = room
+        let full = false
+        kept = [read, ...kept.filter((each) => each !== read)].filter((each) => {
+          left -= sizes[each] ?? 0
+          full ||= left < 0
+          return !full
+        })
+      }
+      assert.deepStrictEqual(yield* asked, expected)
+    })
 })
 
 describe("reading an execution", () => {
