@@ -185,7 +185,10 @@ describe("incidents", () => {
     ))
 
   it.effect("of workflows with the tag watch: off are not reported, whatever breaks", () => {
-    const off = workflows.map((each) => ({ ...each, tags: [...each.tags ?? [], { name: "watch: off" }] }))
+    const off = workflows.map((each: FakeN8n.Workflow) => ({
+      ...each,
+      tags: [...each.tags ?? [], { name: "watch: off" }]
+    }))
     return inWorld(broken, (step, world) =>
       Effect.gen(function*() {
         const fake = yield* FakeN8n.FakeN8n
