@@ -99,20 +99,6 @@ describe("PUT /workflows/{id}", () => {
       assert.deepInclude(cleared, { pinData: null, staticData: null })
     }))
 
-  it.effect("publishes on 2.x unless statusLine not to", () =>
-    Effect.gen(function*() {
-      const { call, create } = yield* start()
-      const id = yield* create()
-      const { body: live } = yield* call("POST", `/workflows/${id}/publish`)
-      const { body: draft } = yield* call("PUT", `/workflows/${id}?publishIfActive=false`, changed)
-      assert.strictEqual(draft["activeVersionId"], live["versionId"])
-      assert.notStrictEqual(draft["versionId"], live["versionId"])
-      assert.deepStrictEqual((draft["activeVersion"] as Json)["nodes"], workflow["nodes"])
-      const { body: published } = yield* call("PUT", `/workflows/${id}`, changed)
-      assert.strictEqual(published["activeVersionId"], draft["versionId"])
-      assert.strictEqual(published["versionId"], draft["versionId"])
-    }))
-
   it.effect("keeps the saved draft if publishing is refused; on 1.x the workflow is deactivated", () =>
     Effect.gen(function*() {
       for (const version of versions) {
