@@ -12,13 +12,6 @@ const nodeIn = (picture: Picture.Picture, name: string) => {
   return found
 }
 
-const links = (picture: Picture.Picture) => {
-  const names = new Map(picture.nodes.map(({ id, name }) => [id, name]))
-  return picture.links.map(({ from, items, status, to }) =>
-    [`${names.get(from)} > ${names.get(to)}`, status, items].filter((part) => part !== undefined).join(" ")
-  )
-}
-
 describe("Picture", () => {
   it.effect("distinguishes triggers, agents and their sub-nodes by the catalogue", () =>
     Effect.gen(function*() {
@@ -51,34 +44,12 @@ describe("Picture", () => {
     assert.deepStrictEqual(kinds, ["root", "sub", "trigger"])
   })
 
-  it.effect("shows a run: what failed first, items on the links, items, runs and time of nodes", () =>
+  // What is drawn of a run and of a difference is in the README's pictures, which `Svg.test.ts` compares.
+  it.effect("shows of a run what failed, with its input, and what did not run", () =>
     Effect.gen(function*() {
       const execution = yield* workflows.failed
       const picture = yield* Pictures.make(workflows.orders, { overlay: { _tag: "Execution", execution } })
-      assert.strictEqual(picture.subtitle, "Run 1: error · 864 ms · 7 of 8 nodes ran")
       assert.strictEqual(picture.focus, nodeIn(picture, "Charge card").id)
-      assert.deepStrictEqual(picture.nodes.map(({ name, status }) => `${name}: ${status}`), [
-        "New orders: success",
-        "Split out orders: success",
-        "Loop over orders: success",
-        "Charge card: error",
-        "Large order?: success",
-        "Ask for review: success",
-        "Ship: success",
-        "Report: idle"
-      ])
-      assert.strictEqual(nodeIn(picture, "Charge card").figures, "4 items · 106 ms · 3 runs")
-      assert.sameMembers(links(picture), [
-        "New orders > Split out orders ran 1",
-        "Split out orders > Loop over orders ran 8",
-        "Loop over orders > Report idle",
-        "Loop over orders > Charge card ran 6",
-        "Charge card > Large order? ran 4",
-        "Large order? > Ask for review ran 2",
-        "Large order? > Ship ran 2",
-        "Ask for review > Loop over orders ran 2",
-        "Ship > Loop over orders ran 2"
-      ])
       const [error, input] = nodeIn(picture, "Charge card").sections
       assert.strictEqual(error?.title, "Error")
       assert.include(error?.text ?? "", "Order 1045 has no card")
@@ -87,31 +58,11 @@ describe("Picture", () => {
       assert.match(nodeIn(picture, "Report").sections[0]?.text ?? "", /did not run/)
     }).pipe(Effect.provide(workflows.world)))
 
-  it.effect("shows a difference: added, removed, renamed, moved from where, and the links", () =>
+  it.effect("shows of a difference what changed in a node", () =>
     Effect.gen(function*() {
       const picture = yield* Pictures.make(workflows.mended, {
         overlay: { _tag: "Difference", before: workflows.orders }
       })
-      assert.strictEqual(
-        picture.subtitle,
-        "2 added · 1 removed · 1 renamed · 5 connections added · 3 connections removed · 3 moved"
-      )
-      assert.deepStrictEqual(
-        picture.nodes.flatMap(({ formerName, name, status }) =>
-          status === undefined ? [] : [`${status} ${name}${formerName === undefined ? "" : `, was ${formerName}`}`]
-        ),
-        [
-          "added Has a card?",
-          "renamed Charge the card, was Charge card",
-          "added Ask for a card",
-          "removed Ask for review"
-        ]
-      )
-      assert.deepStrictEqual(nodeIn(picture, "Charge the card").formerPlace, { x: 672, y: 112 })
-      assert.deepStrictEqual(nodeIn(picture, "Ship").formerPlace, { x: 1120, y: 208 })
-      assert.include(links(picture), "Has a card? > Charge the card added")
-      assert.include(links(picture), "Loop over orders > Charge the card removed")
-      assert.include(links(picture), "Charge the card > Large order?")
       const sections = nodeIn(picture, "Charge the card").sections
       assert.deepStrictEqual(sections.map(({ title }) => title), ["Former name", "parameters.jsCode"])
       assert.match(sections[1]?.text ?? "", /^-if \(\$json\.card === null\)/m)

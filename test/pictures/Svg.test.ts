@@ -2,10 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { XMLParser, XMLValidator } from "fast-xml-parser"
 import * as Picture from "../../src/pictures/Picture.ts"
-import * as Pictures from "../../src/pictures/Pictures.ts"
 import * as Svg from "../../src/pictures/Svg.ts"
 import { folder, images } from "./images.ts"
-import * as workflows from "./workflows.ts"
 
 const hostile = [
   "<script>alert(1)</script>",
@@ -70,20 +68,6 @@ describe("Svg", () => {
     assert.isAtLeast(lines.length, 2)
     for (const line of lines) assert.match(line, /^(👩‍👩‍👧‍👦)+…?$/u)
   })
-
-  it.effect("says of every node what it is, what became of it, and can be focused", () =>
-    Effect.gen(function*() {
-      const execution = yield* workflows.failed
-      const svg = Svg.render(yield* Pictures.make(workflows.orders, { overlay: { _tag: "Execution", execution } }))
-      assert.include(
-        svg,
-        `tabindex="0" role="button" aria-label="Charge card, Code, failed, 4 items · 106 ms · 3 runs"`
-      )
-      assert.include(svg, `aria-label="Report, No Operation, do nothing, did not run"`)
-      assert.strictEqual(svg.match(/data-node="n\d+"[^>]* tabindex="0"/g)?.length, 8)
-      assert.include(svg, ">6 items<")
-      assert.include(svg, "@media(prefers-color-scheme:dark)")
-    }).pipe(Effect.provide(workflows.world)))
 
   it("has a size and a text even without nodes", () => {
     const svg = Svg.render(Picture.make({ name: "Empty", nodes: [], connections: {} }))

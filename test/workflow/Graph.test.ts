@@ -93,14 +93,6 @@ describe("neighbours", () => {
     }
   })
 
-  it("lists each neighbour once", () => {
-    const twice = connections({ A: { main: [[to("B"), to("B", "main", 1)], [to("B")]] } })
-    const [a, b] = graph([node("A"), node("B")], twice)
-    assert.deepStrictEqual(a?.outputs, ["B"])
-    assert.deepStrictEqual(b?.inputs, ["A"])
-    assert.strictEqual(a?.ports?.length, 2)
-  })
-
   it("takes the last connected output of an unknown node for the error output", () => {
     const classifier = { onError: "continueErrorOutput" }
     const three = connections({ A: { main: [[to("B")], [to("C")], [to("D")]] } })

@@ -157,34 +157,11 @@ describe("n8n", () => {
     }
   }
 
-  it.each([
-    "{{ $json.a }}",
-    "{{ { a: 1 } }}",
-    "{{ {} }}",
-    "{{ }}",
-    "{{ a; b }}",
-    "{{ a b }}",
-    "{{ // x\n a }}",
-    "{{ /* x */ }}",
-    "{{ function f() {} }}",
-    "{{ (() => { return 1 })() }}",
-    "{{ a?.b ?? c }}",
-    "{{ a ||= 1 }}",
-    "{{ 1_000n }}",
-    "{{ 'a' }",
-    "{{ 'a'",
-    "{{ [1, ...x] }}",
-    "{{ x => x }}",
-    "{{ $json['a\nb'] }}",
-    "{{ let x = 1 }}",
-    "{{ return 1 }}",
-    "{{ 'it's' }}",
-    "{{ “x” }}",
-    "{{ /[/ }}",
-    "{{ new Date() }}",
-    "{{ a ? b }}",
-    "{{ `${a}` }}"
-  ])("takes or refuses the same: %s", (text) => {
+  const pieces = "{{ $json.a }}§{{ { a: 1 } }}§{{ {} }}§{{ }}§{{ a; b }}§{{ a b }}§{{ // x\n a }}§{{ /* x */ }}§" +
+    "{{ function f() {} }}§{{ (() => { return 1 })() }}§{{ a?.b ?? c }}§{{ a ||= 1 }}§{{ 1_000n }}§{{ 'a' }§" +
+    "{{ 'a'§{{ [1, ...x] }}§{{ x => x }}§{{ $json['a\nb'] }}§{{ let x = 1 }}§{{ return 1 }}§{{ 'it's' }}§" +
+    "{{ “x” }}§{{ /[/ }}§{{ new Date() }}§{{ a ? b }}§{{ `${a}` }}"
+  it.each(pieces.split("§"))("takes or refuses the same: %s", (text) => {
     same(found(`=${text}`).mistakes.length === 0, accepts(text))
   })
 })

@@ -6,26 +6,15 @@ import { check, type Lookups, problems } from "../../../src/workflow/check/Workf
 import { Json, Key } from "../../support/arbitrary.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import { joined, type Link, node } from "../../support/workflows.ts"
+import * as edits from "../edit/edits.ts"
+import { agent, ai, base, flow, hook, set } from "../edit/edits.ts"
 import { lookups } from "./lookups.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
 
-const base = "n8n-nodes-base."
-const ai = "@n8n/n8n-nodes-langchain."
-
-const hook = node("Hook", "webhook", 2, { path: "x" })
-const set = (name: string, more: Obj = {}) => node(name, "set", 3.4, {}, more)
-const agent = (more: Obj = {}) => node("Agent", `${ai}agent`, 2, { promptType: "define", text: "hi" }, more)
 const model = (name: string, more: Obj = {}) =>
-  node(name, `${ai}lmChatOpenAi`, 1.2, {}, { credentials: { openAiApi: { id: "1", name: "x" } }, ...more })
+  edits.model(name, { credentials: { openAiApi: { id: "1", name: "x" } }, ...more })
 
-const flow = (nodes: ReadonlyArray<unknown>, connections: unknown = {}, more: Obj = {}): Obj => ({
-  name: "Flow",
-  nodes,
-  connections,
-  settings: {},
-  ...more
-})
 const line = (...nodes: ReadonlyArray<Obj>) =>
   flow(
     [hook, ...nodes],

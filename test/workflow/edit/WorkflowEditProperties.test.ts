@@ -54,18 +54,6 @@ describe("an operation that is reverted leaves no trace", () => {
   const isSame = (workflow: Obj, ...operations: ReadonlyArray<Operation>) =>
     assert.strictEqual(text(edit(workflow, ...operations).workflow), text(workflow))
 
-  it.each(names.filter((name) => name !== "Off"))(
-    "disabling %s",
-    (name) => isSame(sound, { op: "disable", node: name }, { op: "enable", node: name })
-  )
-
-  it.prop(
-    "moving",
-    { name: Existing, position: Position },
-    ({ name, position }) =>
-      isSame(sound, { op: "move", node: name, position }, { op: "move", node: name, position: { x: 0, y: 0 } })
-  )
-
   it.prop(
     "renaming, from any name to any other",
     { name: Existing, one: NewName, two: NewName },

@@ -99,34 +99,6 @@ describe("workflow_edit", () => {
         assert.isFalse(problems.some(({ path }) => String(path).includes(at)))
       })
   )
-
-  it.effect("leaves other nodes and connections of n8n as they are, and validation names them", () =>
-    inWorld(function*({ api }) {
-      yield* tools.workflowEdit.call({ workflowId: "w", operations: [{ op: "disable", node: "Yes" }] })
-      const [now] = yield* api.workflows
-      same(now?.connections, branches(start, misshapenOutputs["numbers"] ?? {}).connections)
-      same(parametersOf(now), { values: { string: { name: "a" } } })
-      const { problems } = yield* tools.validateWorkflow.call({ workflowId: "w" })
-      same(
-        problems.flatMap(({ fix, path, severity }) => severity === "error" ? [[path, fix]] : []),
-        [
-          ["connections.Check[\"0\"]", "Write the links at connections['Check'].main[0]."],
-          ["connections.Check[\"1\"]", "Write the links at connections['Check'].main[1]."]
-        ]
-      )
-    }, {
-      seed: {
-        workflows: [{
-          ...workflow("w", []),
-          ...branches(start, misshapenOutputs["numbers"] ?? {}),
-          nodes: [
-            ...branches(start, {}).nodes,
-            node("N", "set", 2, { values: { string: { name: "a" } } })
-          ]
-        }],
-        executions: []
-      }
-    }))
 })
 
 describe("settings of a new workflow", () => {
