@@ -44,10 +44,8 @@ describe("a sync", () => {
       const ids = yield* Effect.forEach(["A", "B", "C"], (name) => create(name))
       for (let at = 0; at <= 4; at++) {
         const withFull = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-          Effect.gen(function*() {
-            const layer = WorkflowFiles.layer({ roots: [folder] })
-            return yield* Effect.provide(effect, layer)
-          }).pipe(fullFrom(at), Effect.provide(NodeServices.layer))
+          Effect.suspend(() => Effect.provide(effect, WorkflowFiles.layer({ roots: [folder] })))
+            .pipe(fullFrom(at), Effect.provide(NodeServices.layer))
         const before = yield* contents(folder)
         const broken = yield* Effect.result(withFull(Sync.pull(".")))
         const told = broken._tag === "Failure" ? broken.failure.message : errorsOf(broken.success).join()

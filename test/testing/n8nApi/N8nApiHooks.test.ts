@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import { start as startEmpty, versions } from "./requests.ts"
 
 const webhook = {
@@ -40,30 +39,6 @@ const seed = {
 }
 
 const start = (options?: N8nApi.Options) => startEmpty(options, seed)
-
-describe("before", () => {
-  it.effect("answers instead of n8n, any number of times", () =>
-    Effect.gen(function*() {
-      let left = 1
-      const before = () =>
-        Effect.sync(() => left-- > 0 ? Response.json({ message: "Busy" }, { status: 503 }) : undefined)
-      const { call, requests, statusLine } = yield* start({ before })
-      assert.strictEqual(yield* statusLine("PUT", "/workflows/a", { ...body, name: "B" }), "503 Busy")
-      assert.strictEqual((yield* call("GET", "/workflows/a")).body["name"], "Orders")
-      assert.deepStrictEqual((yield* requests).map((request) => request.body), [{ ...body, name: "B" }, undefined])
-    }))
-})
-
-describe("after", () => {
-  it.effect("loses the answer to a write", () =>
-    Effect.gen(function*() {
-      const after: N8nApi.Options["after"] = ({ method }, response) =>
-        method === "PUT" && response.status === 200 ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
-      const { call } = yield* start({ after })
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(call("PUT", "/workflows/a", { ...body, name: "B" }))))
-      assert.strictEqual((yield* call("GET", "/workflows/a")).body["name"], "B")
-    }))
-})
 
 describe("edit", () => {
   it.effect.each(versions)("creates a version by another user (%s)", (version) =>
