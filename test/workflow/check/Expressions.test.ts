@@ -117,10 +117,6 @@ describe("code that does not parse", () => {
     same(Expressions.inScript("return (", () => undefined), { references: [], isOpen: false, mistakes: [] })
   })
 
-  it("does not hide what the other parts name", () => {
-    same(named("={{ ) }}{{ $('A') }}"), ["A"])
-  })
-
   it("is nothing where the parser gives up", () => {
     same(found(`={{ ${"(".repeat(100_000)} }}`).mistakes.length <= 1, true)
     same(Expressions.inExpression("={{ x }}", () => undefined), { references: [], isOpen: false, mistakes: [] })

@@ -173,9 +173,4 @@ describe("extract", () => {
     ["a match through runs that are not stored", unsaved, "A", /does not save its successful runs/],
     ["Python that reads a node", inRow(hook, python), "A", /Python/]
   ])("refuses %s", (_, workflow, nodes, message) => assert.match(why(workflow, nodes.split(" ")), message))
-
-  it("is refused where workflows cannot be created", () => {
-    const result = WorkflowEdit.apply(inRow(hook, a), [{ op: "extract", nodes: ["A"], name: "Sub" }], lookups())
-    assert.isTrue(Result.isFailure(result))
-  })
 })

@@ -201,15 +201,6 @@ describe("connect", () => {
     edit(served, disconnect("Model", "Agent"), connect("Other", "Agent"))
   })
 
-  it("takes the input of its kind that the target has by its parameters", () => {
-    const two = flow([agent({ typeVersion: 3, parameters: { needsFallback: true } }), model("M1"), model("M2")])
-    const { workflow } = edit(two, connect("M1", "Agent"), connect("M2", "Agent", { targetInput: "Fallback Model" }))
-    same(workflow["connections"], {
-      M1: { ai_languageModel: [[{ node: "Agent", type: "ai_languageModel", index: 0 }]] },
-      M2: { ai_languageModel: [[{ node: "Agent", type: "ai_languageModel", index: 1 }]] }
-    })
-  })
-
   it("sees connections that go by id", () => {
     const byId = flow(nodes, joined(["id of Hook", "id of A"]))
     same(edit(byId, connect("Hook", "A")).changes, ["'Hook' → 'A' is already connected"])

@@ -219,19 +219,4 @@ describe("replaceNode", () => {
     const shown = operation("Sign", "crypto", { typeVersion: 1, parameters: { secret: "[redacted]" } })
     same(edit(secret, shown).workflow, secret)
   })
-
-  it("is one of several operations, and finds what those before it made", () => {
-    const { changes, reports, workflow } = edit(
-      flow([hook]),
-      { op: "add", type: `${base}set`, name: "A", after: "Hook" },
-      operation("A", "noOp"),
-      { op: "rename", node: "A", to: "End" },
-      operation("Hook", "formTrigger")
-    )
-    same(changes.length, 4)
-    same(reports.map(({ nodeId }) => nodeId), ["new-1", "id of Hook"])
-    same(nodeOf(workflow, "End")["type"], `${base}noOp`)
-    assert.deepInclude(nodeOf(workflow, "Hook"), { type: `${base}formTrigger`, webhookId: "w" })
-    same(workflow["connections"], joined(["Hook", "End"]))
-  })
 })

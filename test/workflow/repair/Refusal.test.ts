@@ -299,10 +299,4 @@ describe("leaving out what is refused, again and again", () => {
     assert.deepStrictEqual(kept(left), kept(body))
     assert.isObject(left["settings"])
   })
-
-  it("takes one round for a key that a thousand nodes have", () => {
-    const many = nodes(...Array.from({ length: 1_000 }, () => ({ color: 1 })))
-    const paths = toDrop("request/body/nodes/0 Unrecognized key(s) in object: 'color'", many)
-    assert.deepStrictEqual(drop(many, paths), nodes(...Array.from({ length: 1_000 }, () => ({}))))
-  })
 })
