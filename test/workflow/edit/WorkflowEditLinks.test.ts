@@ -97,10 +97,10 @@ describe("connect", () => {
     same([back.workflow, back.changes], [workflow, [`disconnected ${words}`]])
   })
 
-  const output = "operations[0].sourceOutput"
+  const output = "sourceOutput"
   it.each<[link: string, field: string, message: string, hint: RegExp]>([
-    ["A → Hook", "operations[0].to", "'Hook' has no main input; it has none.", /^A trigger starts a workflow/],
-    ["Hook → Note", "operations[0].to", "'Note' has no main input; it has none.", /^'Note' has no inputs\.$/],
+    ["A → Hook", "to", "'Hook' has no main input; it has none.", /^A trigger starts a workflow/],
+    ["Hook → Note", "to", "'Note' has no main input; it has none.", /^'Note' has no inputs\.$/],
     [
       "Hook.1 → A",
       output,
@@ -109,7 +109,7 @@ describe("connect", () => {
     ],
     [
       "Hook → A.1",
-      "operations[0].targetInput",
+      "targetInput",
       "'A' has 1 main input: main[1] is not one of them.",
       /^'A' has the input main\[0\]\.$/
     ],
@@ -117,35 +117,25 @@ describe("connect", () => {
     ["If.yes → A", output, "'If' has no output 'yes'.", /main\[0\] 'true', main\[1\] 'false'/],
     ["Switch.PAID → A", output, "'Switch' has 2 outputs 'PAID': choose one by index.", /'Late fee'/],
     ["Filter.1 → A", output, "'Filter' has 1 main output ('Kept'): main[1] is not one of them.", /main\[0\] 'Kept'/],
-    ["A → Merge.x", "operations[0].targetInput", "'Merge' has no input 'x'.", /main\[0\]/],
-    ["Calc → A", "operations[0].to", "'A' has no ai_tool input; it has main.", /main\[0\]/],
+    ["A → Merge.x", "targetInput", "'Merge' has no input 'x'.", /main\[0\]/],
+    ["Calc → A", "to", "'A' has no ai_tool input; it has main.", /main\[0\]/],
     ["Calc.main → Agent", output, "'Calc' serves 'Agent' by ai_tool, not by main.", /by ai_tool/],
-    [
-      "Agent → Calc",
-      "operations[0].to",
-      "'Calc' serves 'Agent' by ai_tool.",
-      /^Connect 'Calc' to 'Agent' by ai_tool\.$/
-    ],
+    ["Agent → Calc", "to", "'Calc' serves 'Agent' by ai_tool.", /^Connect 'Calc' to 'Agent' by ai_tool\.$/],
     [
       "Agent.ai_tool → Calc",
       output,
       "ai_tool goes the other way: from 'Calc' to 'Agent'.",
       /^Connect 'Calc' to 'Agent'/
     ],
-    [
-      "Calc → Agent.main",
-      "operations[0].targetInput",
-      "Output ai_tool cannot be connected to an input of type main.",
-      /Chat Model/
-    ],
+    ["Calc → Agent.main", "targetInput", "Output ai_tool cannot be connected to an input of type main.", /Chat Model/],
     ["Calc.error → Agent", output, "'Calc' has no output 'error'.", /ai_tool/],
     ["Foo.out → A", output, "'Foo' has no output 'out'.", /not known/],
     ["Foo.error → A", output, "'Foo' has no output 'error'.", /not known/],
-    ["Hok → A", "operations[0].from", "There is no node 'Hok'.", /'Hook'/],
-    ["Hook → X", "operations[0].to", "There is no node 'X'.", /'Hook'/]
+    ["Hok → A", "from", "There is no node 'Hok'.", /'Hook'/],
+    ["Hook → X", "to", "There is no node 'X'.", /'Hook'/]
   ])("not %s", (given, field, message, hint) => {
     const refused = refusal(workflow, connect(...ends(given)))
-    same([refused.field, refused.message], [field, message])
+    same([refused.field, refused.message], [`operations[0].${field}`, message])
     assert.match(refused.hint, hint)
   })
 
