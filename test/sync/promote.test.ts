@@ -295,10 +295,7 @@ describe("promote", () => {
         stripeApi: { id: "used", name: "Stripe of production" },
         httpHeaderAuth: { id: "believed", name: "Header" }
       })
-    }, {
-      version: "1",
-      target: { executions: [], workflows: [workflow("x", "Uses it", [used])] as never }
-    }))
+    }, { version: "1", target: { executions: [], workflows: [workflow("x", "Uses it", [used])] as never } }))
 })
 
 describe("promote from a folder", () => {

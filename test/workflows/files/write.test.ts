@@ -99,12 +99,7 @@ layer(platform)("a workflow file", (it) => {
         const fs = yield* FileSystem.FileSystem
         const outside = yield* folderWith({ "root/a.json": "1", "root/.git/config": "" })
         const root = `${outside}/root`
-        const links = {
-          out: "..",
-          "dangling.json": "../missing.json",
-          "to-env.json": ".env",
-          "to-git": ".git"
-        }
+        const links = { out: "..", "dangling.json": "../missing.json", "to-env.json": ".env", "to-git": ".git" }
         for (const [name, to] of Object.entries(links)) yield* fs.symlink(to, `${root}/${name}`)
         const before = yield* namesIn(outside)
         const files = yield* over(root)

@@ -365,7 +365,5 @@ describe("requireErrorWorkflow", () => {
       assert.include(String(yield* Effect.flip(tools.workflowEdit.run(dry))), "does not exist")
       yield* tools.workflowEdit.run({ ...dry, operations: [{ op: "name", name: "Still there" }] })
       assert.lengthOf(yield* api.workflows, 2 + named.length)
-    }, {
-      seed: { workflows: named, executions: [] }
-    }))
+    }, { seed: { workflows: named, executions: [] } }))
 })

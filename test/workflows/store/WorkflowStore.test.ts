@@ -175,9 +175,7 @@ for (const version of ["2", "1"] as const) {
         const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
         yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))] })
         yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other" })
-        const error = yield* Effect.flip(
-          tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId })
-        )
+        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId }))
         assert.strictEqual(reasonOf(error), "VersionConflict")
         const details = error._tag === "ApiError" ? error.reason.details : ""
         assert.match(details, /changed: changed 'Say' \([^)]*"hi".* → .*\), name$/m)
@@ -196,11 +194,7 @@ for (const version of ["2", "1"] as const) {
         yield* tools.deleteWorkflow.call({ id, confirm: true })
         assert.deepStrictEqual(yield* api.workflows, [])
         const { versions } = yield* tools.workflowHistory.call({ id, limit: 1 })
-        const back = yield* tools.workflowRestore.call({
-          id,
-          version: versions[0]?.version ?? "",
-          confirm: true
-        })
+        const back = yield* tools.workflowRestore.call({ id, version: versions[0]?.version ?? "", confirm: true })
         assert.strictEqual(textOf(yield* stored(api, back.id ?? "")), "hi")
       }, {
         version,
