@@ -60,13 +60,15 @@ const workflow = (codes: { readonly [node: string]: string }, more: object = {})
 
 const print = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
-const inFolder = <A, E>(
-  use: (folder: string, files: WorkflowFiles.Service) => Effect.Effect<A, E, FileSystem.FileSystem>,
+/** Runs a generator with a folder of these files, and the service over it, on a real disk. */
+const inFolder = <Eff extends Effect.Effect<unknown, unknown, FileSystem.FileSystem>, A>(
+  use: (folder: string, files: WorkflowFiles.Service) => Generator<Eff, A, never>,
   files: { readonly [path: string]: string } = {}
 ) =>
   Effect.gen(function*() {
     const folder = yield* folderWith(files)
-    return yield* use(folder, yield* over(folder))
+    const service = yield* over(folder)
+    return yield* Effect.gen(() => use(folder, service))
   }).pipe(Effect.scoped, Effect.provide(platform))
 
 const code = everyString
@@ -78,69 +80,65 @@ describe("code in files next to a workflow", () => {
     "is restored byte for byte, for any workflow and through every change of it",
     { nodes: Schema.Array(Node), others: Schema.Array(Node) },
     ({ nodes, others }) =>
-      inFolder((folder, files) =>
-        Effect.gen(function*() {
-          const [first, second] = [nodes, others].map((each) => ({
-            name: "w",
-            nodes: withLines(each),
-            connections: {}
-          }))
-          yield* files.create("w.json", print(first), { code })
-          const made = yield* files.read("w.json")
-          assert.strictEqual(made.text, print(first))
-          assert.strictEqual(JSON.stringify(made.value), JSON.stringify(first))
-          const { before } = yield* files.update("w.json", () => Effect.succeed(print(second)), undefined, { code })
-          assert.strictEqual(before, print(first))
-          assert.strictEqual((yield* files.read("w.json")).text, print(second))
-          yield* files.update("w.json", ({ text }) => Effect.succeed(text), undefined, { code: "join" })
-          assert.strictEqual((yield* files.read("w.json")).text, print(second))
-          assert.deepStrictEqual(Object.keys(yield* contents(folder)), ["w.json"])
-        })
-      ),
+      inFolder(function*(folder, files) {
+        const [first, second] = [nodes, others].map((each) => ({
+          name: "w",
+          nodes: withLines(each),
+          connections: {}
+        }))
+        yield* files.create("w.json", print(first), { code })
+        const made = yield* files.read("w.json")
+        assert.strictEqual(made.text, print(first))
+        assert.strictEqual(JSON.stringify(made.value), JSON.stringify(first))
+        const { before } = yield* files.update("w.json", () => Effect.succeed(print(second)), undefined, { code })
+        assert.strictEqual(before, print(first))
+        assert.strictEqual((yield* files.read("w.json")).text, print(second))
+        yield* files.update("w.json", ({ text }) => Effect.succeed(text), undefined, { code: "join" })
+        assert.strictEqual((yield* files.read("w.json")).text, print(second))
+        assert.deepStrictEqual(Object.keys(yield* contents(folder)), ["w.json"])
+      }),
     options
   )
 
   it.effect("is referenced by path, edited there, and stays there regardless of who writes the workflow", () =>
-    inFolder((folder, files) =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const short = "return 1"
-        const whole = workflow({ "Add VAT": long("vat"), "add vat": long("other"), Short: short })
-        yield* files.create("orders.json", print(whole), { code })
-        const made = yield* contents(folder)
-        assert.deepStrictEqual(Object.keys(made), ["orders.code/add-vat-2.js", "orders.code/add-vat.js", "orders.json"])
-        assert.strictEqual(made["orders.code/add-vat.js"], long("vat"))
-        assert.include(
-          made["orders.json"] ?? "",
-          "\"jsCode\": {\n          \"$file\": \"orders.code/add-vat.js\"\n        }"
-        )
-        assert.include(made["orders.json"] ?? "", `"jsCode": "${short}"`)
+    inFolder(function*(folder, files) {
+      const fs = yield* FileSystem.FileSystem
+      const short = "return 1"
+      const whole = workflow({ "Add VAT": long("vat"), "add vat": long("other"), Short: short })
+      yield* files.create("orders.json", print(whole), { code })
+      const made = yield* contents(folder)
+      assert.deepStrictEqual(Object.keys(made), ["orders.code/add-vat-2.js", "orders.code/add-vat.js", "orders.json"])
+      assert.strictEqual(made["orders.code/add-vat.js"], long("vat"))
+      assert.include(
+        made["orders.json"] ?? "",
+        "\"jsCode\": {\n          \"$file\": \"orders.code/add-vat.js\"\n        }"
+      )
+      assert.include(made["orders.json"] ?? "", `"jsCode": "${short}"`)
 
-        yield* fs.writeFileString(`${folder}/orders.code/add-vat.js`, "return 2")
-        const edited = yield* files.read("orders.json")
-        assert.strictEqual(
-          edited.text,
-          print(workflow({ "Add VAT": "return 2", "add vat": long("other"), Short: short }))
-        )
+      yield* fs.writeFileString(`${folder}/orders.code/add-vat.js`, "return 2")
+      const edited = yield* files.read("orders.json")
+      assert.strictEqual(
+        edited.text,
+        print(workflow({ "Add VAT": "return 2", "add vat": long("other"), Short: short }))
+      )
 
-        // By somebody who knows nothing of the files: a node renamed and first, one of them gone.
-        const kept: Array<string> = []
-        const next = workflow({ Short: long("grown"), "Add VAT": "return 3" })
-        yield* files.update(
-          "orders.json",
-          () => Effect.succeed(print(next)),
-          (text) => Effect.sync(() => void kept.push(text))
-        )
-        assert.deepStrictEqual(kept, [edited.text])
-        const after = yield* contents(folder)
-        assert.deepStrictEqual(Object.keys(after), ["orders.code/add-vat.js", "orders.json"])
-        assert.strictEqual(after["orders.code/add-vat.js"], "return 3")
-        assert.strictEqual((yield* files.read("orders.json")).text, print(next))
+      // By somebody who knows nothing of the files: a node renamed and first, one of them gone.
+      const kept: Array<string> = []
+      const next = workflow({ Short: long("grown"), "Add VAT": "return 3" })
+      yield* files.update(
+        "orders.json",
+        () => Effect.succeed(print(next)),
+        (text) => Effect.sync(() => void kept.push(text))
+      )
+      assert.deepStrictEqual(kept, [edited.text])
+      const after = yield* contents(folder)
+      assert.deepStrictEqual(Object.keys(after), ["orders.code/add-vat.js", "orders.json"])
+      assert.strictEqual(after["orders.code/add-vat.js"], "return 3")
+      assert.strictEqual((yield* files.read("orders.json")).text, print(next))
 
-        yield* files.remove("orders.json", () => Effect.void)
-        assert.deepStrictEqual(yield* contents(folder), {})
-      })
-    ))
+      yield* files.remove("orders.json", () => Effect.void)
+      assert.deepStrictEqual(yield* contents(folder), {})
+    }))
 
   for (
     const [file, why] of [
@@ -157,28 +155,26 @@ describe("code in files next to a workflow", () => {
     ] as const
   ) {
     it.effect(`is refused as ${file}: ${why}`, () =>
-      inFolder((folder, files) =>
-        Effect.gen(function*() {
-          const fs = yield* FileSystem.FileSystem
-          yield* fs.symlink(`${folder}/real.js`, `${folder}/link.js`)
-          yield* fs.symlink(`${folder}/real`, `${folder}/linked`)
-          yield* fs.makeDirectory(`${folder}/folder.js`)
-          const text = print({ ...workflow({}), nodes: [{ name: "a", parameters: { jsCode: { $file: file } } }] })
-          yield* fs.writeFileString(`${folder}/orders.json`, text)
-          const error = yield* Effect.flip(files.read("orders.json"))
-          assert.strictEqual(error._tag, "ValidationError")
-          assert.include(error.message, why)
-        }), { "real.js": "x", "real/outside.js": "x", "other.json": "{}", ".env": "SECRET=1" }))
+      inFolder(function*(folder, files) {
+        const fs = yield* FileSystem.FileSystem
+        yield* fs.symlink(`${folder}/real.js`, `${folder}/link.js`)
+        yield* fs.symlink(`${folder}/real`, `${folder}/linked`)
+        yield* fs.makeDirectory(`${folder}/folder.js`)
+        const text = print({ ...workflow({}), nodes: [{ name: "a", parameters: { jsCode: { $file: file } } }] })
+        yield* fs.writeFileString(`${folder}/orders.json`, text)
+        const error = yield* Effect.flip(files.read("orders.json"))
+        assert.strictEqual(error._tag, "ValidationError")
+        assert.include(error.message, why)
+      }, { "real.js": "x", "real/outside.js": "x", "other.json": "{}", ".env": "SECRET=1" }))
   }
 
   it.effect("does not give way to another's files: what lies under the name of a new one stays", () =>
-    inFolder((folder, files) =>
-      Effect.gen(function*() {
-        yield* files.create("orders.json", print(workflow({ "Add VAT": long("vat") })), { code })
-        const all = yield* contents(folder)
-        assert.strictEqual(all["orders.code/add-vat.js"], "mine")
-        assert.strictEqual(all["orders.code/add-vat-2.js"], long("vat"))
-      }), { "orders.code/add-vat.js": "mine" }))
+    inFolder(function*(folder, files) {
+      yield* files.create("orders.json", print(workflow({ "Add VAT": long("vat") })), { code })
+      const all = yield* contents(folder)
+      assert.strictEqual(all["orders.code/add-vat.js"], "mine")
+      assert.strictEqual(all["orders.code/add-vat-2.js"], long("vat"))
+    }, { "orders.code/add-vat.js": "mine" }))
 
   /** Fails as the n-th file is put in place; after a death nothing is cleared up. */
   const failing = (at: number, death: boolean) => {

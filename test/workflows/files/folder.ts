@@ -6,9 +6,21 @@ import * as PlatformError from "effect/PlatformError"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Errors from "../../../src/base/Errors.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import { folderWith } from "../../support/folders.ts"
 
 export const over = (...roots: ReadonlyArray<string>) =>
   Effect.provide(WorkflowFiles.WorkflowFiles, WorkflowFiles.layer({ roots }))
+
+/** Runs a generator with a folder of these files, and the service over it. */
+export const inFolder = <Eff extends Effect.Effect<unknown, unknown, unknown>, A>(
+  files: Parameters<typeof folderWith>[0],
+  use: (here: WorkflowFiles.Service & { readonly root: string }) => Generator<Eff, A, never>
+) =>
+  Effect.gen(function*() {
+    const root = yield* folderWith(files)
+    const service = yield* over(root)
+    return yield* Effect.gen(() => use({ ...service, root }))
+  })
 
 export const workflow = (more: object = {}) => JSON.stringify({ name: "w", nodes: [], connections: {}, ...more })
 

@@ -12,7 +12,7 @@ import { obj } from "../../../src/base/Json.ts"
 import type * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { hurried } from "../../support/clock.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
-import { contentOf, contents, failure, isText, namesIn, over, refusal, workflow } from "./folder.ts"
+import { contentOf, contents, failure, inFolder, isText, namesIn, over, refusal, workflow } from "./folder.ts"
 
 const counted = (file: WorkflowFiles.WorkflowFile) =>
   Effect.sync(() => workflow({ count: Number(obj(file.value)?.["count"] ?? 0) + 1 }))
@@ -55,15 +55,12 @@ layer(platform)("a workflow file", (it) => {
 
   describe("that may not exist", () => {
     it.effect("is located where it would be", () =>
-      Effect.gen(function*() {
-        const fs = yield* FileSystem.FileSystem
-        const root = yield* folderWith({
-          "sub/a.json": "1",
-          [`${"が".normalize("NFD")}/a.json`]: "1",
-          ".n8n/a.json": "1"
-        })
-        yield* fs.symlink("sub", `${root}/link`)
-        const { locate } = yield* over(root)
+      inFolder({
+        "sub/a.json": "1",
+        [`${"が".normalize("NFD")}/a.json`]: "1",
+        ".n8n/a.json": "1"
+      }, function*({ locate, root }) {
+        yield* FileSystem.FileSystem.use((fs) => fs.symlink("sub", `${root}/link`))
         for (
           const [asked, found] of [
             ["sub/a.json", "sub/a.json"],
@@ -118,9 +115,7 @@ layer(platform)("a workflow file", (it) => {
 
   describe("is created", () => {
     it.effect("with the folders to it, once", () =>
-      Effect.gen(function*() {
-        const root = yield* folderWith()
-        const { create } = yield* over(root)
+      inFolder({}, function*({ root, create }) {
         const text = `\uFEFF${workflow({ name: "請求書 🚀" })}\r\n`
         assert.deepStrictEqual(yield* create("a/b/請求書.json", text), { path: `${root}/a/b/請求書.json` })
         assert.strictEqual(yield* contentOf(`${root}/a/b/請求書.json`), text)
@@ -158,9 +153,7 @@ layer(platform)("a workflow file", (it) => {
     it.effect.each(others.split(" "))(
       "but not as %s.json, which another program obeys",
       (name) =>
-        Effect.gen(function*() {
-          const root = yield* folderWith()
-          const { create, createDraft, save } = yield* over(root)
+        inFolder({}, function*({ root, create, createDraft, save }) {
           for (const path of [`${name}.json`, `sub/${name}.JSON`]) {
             for (const write of [create(path, workflow()), save(path, () => Effect.succeed(workflow()))]) {
               assert.include((yield* refusal(write)).message, "would have the name of another program's configuration")
@@ -172,9 +165,7 @@ layer(platform)("a workflow file", (it) => {
     )
 
     it.effect("as a file that no other program obeys", () =>
-      Effect.gen(function*() {
-        const root = yield* folderWith()
-        const { create } = yield* over(root)
+      inFolder({}, function*({ root, create }) {
         const names = ["arc", "config", "my-package", "settings", "source", "sync-config"].map((name) => `${name}.json`)
         for (const name of names) yield* create(name, workflow())
         assert.deepStrictEqual(yield* namesIn(root), names)
@@ -216,13 +207,14 @@ layer(platform)("a workflow file", (it) => {
       ["taken", "taken-3"],
       ["x".repeat(100), "x".repeat(60)],
       ["𠮷".repeat(100), "𠮷".repeat(60)]
-    ])("under a free name: '%s' is %s", ([name = "", stem]) =>
-      Effect.gen(function*() {
-        const root = yield* folderWith({ "Taken.json": "1", "taken-2.json": "2" })
-        const { createDraft } = yield* over(root)
-        assert.deepStrictEqual(yield* createDraft(name, "3"), { id: `draft-${stem}`, path: `${root}/${stem}.json` })
-        assert.strictEqual(yield* contentOf(`${root}/${stem}.json`), "3")
-      }))
+    ])(
+      "under a free name: '%s' is %s",
+      ([name = "", stem]) =>
+        inFolder({ "Taken.json": "1", "taken-2.json": "2" }, function*({ root, createDraft }) {
+          assert.deepStrictEqual(yield* createDraft(name, "3"), { id: `draft-${stem}`, path: `${root}/${stem}.json` })
+          assert.strictEqual(yield* contentOf(`${root}/${stem}.json`), "3")
+        })
+    )
 
     it.effect("under as many names as there are of one", () =>
       Effect.gen(function*() {
@@ -268,11 +260,9 @@ layer(platform)("a workflow file", (it) => {
       }))
 
     it.effect("through a link, which stays one", () =>
-      Effect.gen(function*() {
+      inFolder({ "sub/a.json": workflow() }, function*({ root, update }) {
         const fs = yield* FileSystem.FileSystem
-        const root = yield* folderWith({ "sub/a.json": workflow() })
         yield* fs.symlink("sub/a.json", `${root}/link.json`)
-        const { update } = yield* over(root)
         assert.strictEqual((yield* update("link.json", counted)).path, `${root}/sub/a.json`)
         assert.strictEqual(yield* fs.readLink(`${root}/link.json`), "sub/a.json")
         assert.strictEqual(yield* contentOf(`${root}/sub/a.json`), workflow({ count: 1 }))
@@ -285,23 +275,26 @@ layer(platform)("a workflow file", (it) => {
         assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 20 }))
       }))
 
-    it.effect.each(["change", "keep"])("not when %s fails or is interrupted", (step) =>
-      Effect.gen(function*() {
-        const root = yield* folderWith({ "a.json": workflow() })
-        const { update } = yield* over(root)
-        const attempt = (stop: Effect.Effect<never, string>) =>
-          step === "change"
-            ? update("a.json", () => stop)
-            : update("a.json", counted, () => stop)
-        assert.strictEqual(yield* Effect.flip(attempt(Effect.fail("no"))), "no")
-        const begun = yield* Deferred.make<void>()
-        const fiber = yield* Effect.forkChild(attempt(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
-        yield* Deferred.await(begun)
-        yield* Fiber.interrupt(fiber)
-        assert.deepStrictEqual(yield* contents(root), { "a.json": workflow() })
-        yield* update("a.json", counted)
-        assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 1 }))
-      }))
+    it.effect.each(["change", "keep"])(
+      "not when %s fails or is interrupted",
+      (step) =>
+        inFolder({ "a.json": workflow() }, function*({ root, update }) {
+          const attempt = (stop: Effect.Effect<never, string>) =>
+            step === "change"
+              ? update("a.json", () => stop)
+              : update("a.json", counted, () => stop)
+          assert.strictEqual(yield* Effect.flip(attempt(Effect.fail("no"))), "no")
+          const begun = yield* Deferred.make<void>()
+          const fiber = yield* Effect.forkChild(
+            attempt(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+          )
+          yield* Deferred.await(begun)
+          yield* Fiber.interrupt(fiber)
+          assert.deepStrictEqual(yield* contents(root), { "a.json": workflow() })
+          yield* update("a.json", counted)
+          assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 1 }))
+        })
+    )
 
     it.effect("not when others wrote meanwhile", () =>
       Effect.gen(function*() {
@@ -359,9 +352,7 @@ layer(platform)("a workflow file", (it) => {
       }))
 
     it.effect("to 10 MB and no more", () =>
-      Effect.gen(function*() {
-        const root = yield* folderWith({ "a.json": workflow() })
-        const { create, update } = yield* over(root)
+      inFolder({ "a.json": workflow() }, function*({ create, update }) {
         const large = (bytes: number) => workflow() + " ".repeat(bytes - workflow().length)
         yield* update("a.json", () => Effect.succeed(large(10_000_000)))
         const text = large(10_000_001)
@@ -373,9 +364,7 @@ layer(platform)("a workflow file", (it) => {
 
   describe("is saved", () => {
     it.effect("new, then over the existing workflow, after a snapshot", () =>
-      Effect.gen(function*() {
-        const root = yield* folderWith()
-        const { save } = yield* over(root)
+      inFolder({}, function*({ root, save }) {
         const kept: Array<string> = []
         const put = (count: number) =>
           save("a/b.json", (before) =>
@@ -393,9 +382,7 @@ layer(platform)("a workflow file", (it) => {
     it.effect.each(["{\"name\":\"my-app\",\"dependencies\":{}}", "[]", "{\"nodes\":{}}", "{", "", "\u0000"])(
       "never over a file that is not a workflow: %s",
       (content) =>
-        Effect.gen(function*() {
-          const root = yield* folderWith({ "package.json": content })
-          const { save } = yield* over(root)
+        inFolder({ "package.json": content }, function*({ root, save }) {
           const error = yield* refusal(save("package.json", () => Effect.succeed(workflow())))
           assert.match(
             error.message,
@@ -420,10 +407,8 @@ describe("a workflow file with other processes", () => {
     ["of a process that has not touched it for 30 s", "1 x", () => 31],
     ["of a process that was killed before it wrote its number", "", () => 3]
   ])("takes over a lock %s", ([, content, age]) =>
-    Effect.gen(function*() {
+    inFolder({ "a.json": workflow() }, function*({ root, update }) {
       const fs = yield* FileSystem.FileSystem
-      const root = yield* folderWith({ "a.json": workflow() })
-      const { update } = yield* over(root)
       yield* update("a.json", counted)
       const lock = lockOf(`${root}/a.json`)
       const touched = new Date(Date.now() - age() * 1000)
@@ -435,10 +420,8 @@ describe("a workflow file with other processes", () => {
     }).pipe(Effect.provide(platform)), 10_000)
 
   it.effect("fails after 35 s if another process holds the lock, as a retryable error", () =>
-    Effect.gen(function*() {
+    inFolder({ "a.json": workflow() }, function*({ root, update }) {
       const fs = yield* FileSystem.FileSystem
-      const root = yield* folderWith({ "a.json": workflow() })
-      const { update } = yield* over(root)
       yield* update("a.json", counted)
       const lock = lockOf(`${root}/a.json`)
       yield* fs.writeFileString(lock, `${process.ppid} x`)
