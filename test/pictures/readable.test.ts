@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layout from "../../src/pictures/Layout.ts"
 import * as MapSvg from "../../src/pictures/MapSvg.ts"
 import * as Picture from "../../src/pictures/Picture.ts"
 import * as Pictures from "../../src/pictures/Pictures.ts"
 import * as Svg from "../../src/pictures/Svg.ts"
-import { main, node } from "../support/workflows.ts"
+import { node } from "../support/workflows.ts"
 import * as workflows from "./workflows.ts"
 
 interface Box {
@@ -137,17 +136,6 @@ describe("a readable picture", () => {
     assert.isAbove(italics.length, 3)
     assert.include(svg, "snake_case_name")
     assert.notMatch(svg, /[\uE000\uE001]|_vector/)
-  })
-
-  it("leads links back beside names where there is room", () => {
-    const nodes = ["Start", "A name as long as possible", "Another name of some length", "End"].map((name, index) =>
-      node(name, "noOp", 1, {}, { position: [index * 224, index === 1 ? 64 : 0] })
-    )
-    const svg = Svg.render(Layout.place(Picture.make({ name: "A", nodes, connections: { End: main("Start") } })))
-    const [, d = ""] = /class="edge" d="([^"]*)"/.exec(svg) ?? []
-    const y = Math.max(...[...d.matchAll(/[\d.-]+ ([\d.-]+)/g)].map(([, y]) => Number(y)))
-    // Below the two lines of the name of the lower node.
-    assert.isAbove(y, 64 + 96 + 42)
   })
 
   it("wraps a long title, and moves the drawing down", () => {

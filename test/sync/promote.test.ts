@@ -80,8 +80,8 @@ type Possible = Needs | FileSystem.FileSystem | Scope.Scope
 
 /** Promotes from one n8n, or from files, to another; waiting takes no time. */
 const promoting = (isFolder: boolean) =>
-<Eff extends Effect.Effect<unknown, unknown, Possible>, A>(
-  use: (here: Here) => Generator<Eff, A, never>,
+<A>(
+  use: (here: Here) => Generator<Effect.Effect<unknown, unknown, Possible>, A, never>,
   options: TargetOptions = {}
 ) =>
   inWorld(function*({ folder }) {

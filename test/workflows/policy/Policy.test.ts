@@ -125,9 +125,9 @@ const isWrite = ({ method, url }: { readonly method: string; readonly url: strin
 type World = Parameters<Parameters<typeof inWorld>[0]>[0]
 
 /** Runs a generator with an n8n in memory under a policy. */
-const under = <Eff extends Effect.Effect<unknown, unknown, Needs | FileSystem.FileSystem>, A>(
+const under = <A>(
   policy: Policy.Rules,
-  use: (here: World) => Generator<Eff, A, never>,
+  use: (here: World) => Generator<Effect.Effect<unknown, unknown, Needs | FileSystem.FileSystem>, A, never>,
   options: Parameters<typeof inWorld>[1] = { seed }
 ) => inWorld((here) => Effect.gen(() => use(here)).pipe(Effect.provide(Policy.layer(policy))), options)
 
