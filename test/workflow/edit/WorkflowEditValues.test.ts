@@ -87,6 +87,8 @@ describe("set", () => {
     ["Get", "options.timeout", 5, { url, options: { timeout: 5 } }, ""],
     ["Get", "options.proxy", "p", { url, options: { timeout: 5, proxy: "p" } }, "options.proxy: none → \"p\""],
     ["Get", "method", "POST", { url, options: { timeout: 5 }, method: "POST" }, "method: none → \"POST\""],
+    // A problem, not a refusal: what shows the parameter may be set next.
+    ["Get", "method", "FETCH", { url, options: { timeout: 5 }, method: "FETCH" }, "method: none → \"FETCH\""],
     ["Get", "options.timeout", null, { url, options: {} }, "options.timeout: 5 → none"],
     // The objects and the list on the way, which n8n leaves out when they are empty.
     [
