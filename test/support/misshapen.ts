@@ -12,197 +12,151 @@ export interface MisshapenNode {
   readonly at: string
   readonly meant: Obj | undefined
   /** Number of items that leave by each output on a real n8n, after the repair; absent if it is not run there. */
-  readonly leaves?: ReadonlyArray<number>
+  readonly leaves?: ReadonlyArray<number> | undefined
 }
 
 const assignment = { id: "1", name: "a", value: "b", type: "string" }
 const condition = { id: "c", leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }
-const options = { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 }
-const filter = { options, combinator: "and", conditions: [condition] }
+const options = {}
+const filter = {
+  options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 },
+  combinator: "and",
+  // False: what an If, a Filter or a Switch lets through shows that n8n reads it.
+  conditions: [condition]
+}
 const rule = { conditions: filter }
+const pair = { name: "a", value: "b" }
 
-/** A condition that is false: what an If, a Filter or a Switch lets through shows that n8n reads it. */
-const of = (
-  name: string,
-  [type, version]: readonly [type: string, version: number],
-  at: string,
-  parameters: Obj,
-  meant?: Obj,
-  leaves?: ReadonlyArray<number>
-): MisshapenNode => ({ name, type, version, at, parameters, meant, ...leaves && { leaves } })
+/** One parameter beside empty options, as a node has it. */
+const beside = (name: string) => (value: unknown): Obj => ({ [name]: value, options })
 
-const set = ["set", 3.4] as const
-const oldSet = ["set", 2] as const
-const iff = ["if", 2.2] as const
-const sw = ["switch", 3.2] as const
+const inHolder = (outer: string, inner: string) => (value: unknown): Obj => beside(outer)({ [inner]: value })
+
+const assignments = beside("assignments")
+const inAssignments = inHolder("assignments", "assignments")
+const conditions = beside("conditions")
+const rules = beside("rules")
+const aggregated = inHolder("fieldsToAggregate", "fieldToAggregate")
+const values = (value: Obj): Obj => ({ values: value })
+const request = (more: Obj): Obj => ({ url: "http://127.0.0.1:9/", options, ...more })
+
+type Row = readonly [name: string, at: string, parameters: Obj, meant?: Obj, leaves?: ReadonlyArray<number>]
+
+const rows = (type: string, version: number, all: ReadonlyArray<Row>): ReadonlyArray<MisshapenNode> =>
+  all.map(([name, at, parameters, meant, leaves]) => ({ name, type, version, at, parameters, meant, leaves }))
+
+const subject = { name: "subject", value: "hi", type: "string" }
+const total = { name: "total", value: 5, type: "number" }
+const whole = inAssignments([assignment])
+const inRules = rules({ values: [rule] })
 
 export const misshapenNodes: ReadonlyArray<MisshapenNode> = [
-  of(
-    "assignments as one object",
-    set,
-    "assignments.assignments",
-    { assignments: { assignments: assignment }, options: {} },
-    { assignments: { assignments: [assignment] }, options: {} },
-    [1]
-  ),
-  of(
-    "assignments by index",
-    set,
-    "assignments.assignments",
-    { assignments: { assignments: { 0: assignment } }, options: {} },
-    { assignments: { assignments: [assignment] }, options: {} }
-  ),
-  of(
-    "assignments as JSON",
-    set,
-    "assignments.assignments",
-    { assignments: { assignments: JSON.stringify([assignment]) }, options: {} },
-    { assignments: { assignments: [assignment] }, options: {} }
-  ),
-  of(
-    "assignments without their holder",
-    set,
-    "assignments",
-    { assignments: [assignment], options: {} },
-    { assignments: { assignments: [assignment] }, options: {} },
-    [1]
-  ),
-  of(
-    "assignments as names with values",
-    set,
-    "assignments",
-    { assignments: { subject: "hi", total: 5 }, options: {} },
-    {
-      assignments: {
-        assignments: [{ name: "subject", value: "hi", type: "string" }, { name: "total", value: 5, type: "number" }]
-      },
-      options: {}
-    },
-    [1]
-  ),
-  of(
-    "assignments as names with values, held",
-    set,
-    "assignments.assignments",
-    { assignments: { assignments: { tags: ["a"] } }, options: {} },
-    { assignments: { assignments: [{ name: "tags", value: ["a"], type: "array" }] }, options: {} },
-    [1]
-  ),
-  of(
-    "an assignment without its name",
-    set,
-    "assignments.assignments[0].name",
-    { assignments: { assignments: [{ value: "b", type: "string" }] }, options: {} }
-  ),
-  of(
-    "an assignment without its type",
-    set,
-    "assignments.assignments[0].type",
-    { assignments: { assignments: [{ name: "a", value: true }] }, options: {} },
-    { assignments: { assignments: [{ name: "a", value: true, type: "boolean" }] }, options: {} },
-    [1]
-  ),
-  of(
-    "an expression without its type",
-    set,
-    "assignments.assignments[0].type",
-    { assignments: { assignments: [{ name: "a", value: "={{ 1 }}" }] }, options: {} }
-  ),
-  of(
-    "values as one object",
-    oldSet,
-    "values.string",
-    { values: { string: { name: "a", value: "b" } } },
-    { values: { string: [{ name: "a", value: "b" }] } },
-    [1]
-  ),
-  of(
-    "values of an unknown kind",
-    oldSet,
-    "values.text",
-    { values: { text: [{ name: "a", value: "b" }] } }
-  ),
-  of(
-    "conditions as one object",
-    iff,
-    "conditions.conditions",
-    { conditions: { ...filter, conditions: condition }, options: {} },
-    { conditions: filter, options: {} },
-    [0, 1]
-  ),
-  of(
-    "conditions without their holder",
-    iff,
-    "conditions",
-    { conditions: [condition], options: {} },
-    { conditions: filter, options: {} },
-    [0, 1]
-  ),
-  of("conditions as text", iff, "conditions.conditions", {
-    conditions: { ...filter, conditions: "a = b" },
-    options: {}
-  }),
-  of(
-    "old conditions as one object",
-    ["if", 1],
-    "conditions.string",
-    { conditions: { string: { value1: "a", value2: "b" } } },
-    { conditions: { string: [{ value1: "a", value2: "b" }] } },
-    [0, 1]
-  ),
-  of("a rule without its list", sw, "rules.values", { rules: { values: rule }, options: {} }, {
-    rules: { values: [rule] },
-    options: {}
-  }, [0]),
-  of("rules under another name", sw, "rules", { rules: { rules: [rule] }, options: {} }, {
-    rules: { values: [rule] },
-    options: {}
-  }, [0]),
-  of("rules without their holder", sw, "rules", { rules: [rule], options: {} }, {
-    rules: { values: [rule] },
-    options: {}
-  }),
-  of("conditions of an older Switch", sw, "rules.conditions", {
-    rules: { conditions: [{ value1: "a", operation: "equal", value2: "b" }] },
-    options: {}
-  }),
-  of("rules as text", sw, "rules", { rules: "all", options: {} }),
-  of(
-    "headers as names and values",
-    ["httpRequest", 4.2],
-    "headerParameters",
-    { url: "http://127.0.0.1:9/", sendHeaders: true, headerParameters: { "X-A": "1" }, options: {} },
-    {
-      url: "http://127.0.0.1:9/",
-      sendHeaders: true,
-      headerParameters: { parameters: [{ name: "X-A", value: "1" }] },
-      options: {}
-    }
-  ),
-  of(
-    "an option as a list of one",
-    ["httpRequest", 4.2],
-    "options.redirect",
-    { url: "http://127.0.0.1:9/", options: { redirect: [{ redirect: { followRedirects: false } }] } },
-    { url: "http://127.0.0.1:9/", options: { redirect: { redirect: { followRedirects: false } } } }
-  ),
-  of(
-    "one field to aggregate",
-    ["aggregate", 1],
-    "fieldsToAggregate.fieldToAggregate",
-    { fieldsToAggregate: { fieldToAggregate: { fieldToAggregate: "headers" } }, options: {} },
-    { fieldsToAggregate: { fieldToAggregate: [{ fieldToAggregate: "headers" }] }, options: {} },
-    [1]
-  )
+  ...rows("set", 3.4, [
+    ["assignments as one object", "assignments.assignments", inAssignments(assignment), whole, [1]],
+    ["assignments by index", "assignments.assignments", inAssignments({ 0: assignment }), whole],
+    ["assignments as JSON", "assignments.assignments", inAssignments(JSON.stringify([assignment])), whole],
+    ["assignments without their holder", "assignments", assignments([assignment]), whole, [1]],
+    [
+      "assignments as names with values",
+      "assignments",
+      assignments({ subject: "hi", total: 5 }),
+      inAssignments([subject, total]),
+      [1]
+    ],
+    [
+      "assignments as names with values, held",
+      "assignments.assignments",
+      inAssignments({ tags: ["a"] }),
+      inAssignments([{ name: "tags", value: ["a"], type: "array" }]),
+      [1]
+    ],
+    [
+      "an assignment without its name",
+      "assignments.assignments[0].name",
+      inAssignments([{ value: "b", type: "string" }])
+    ],
+    [
+      "an assignment without its type",
+      "assignments.assignments[0].type",
+      inAssignments([{ name: "a", value: true }]),
+      inAssignments([{ name: "a", value: true, type: "boolean" }]),
+      [1]
+    ],
+    [
+      "an expression without its type",
+      "assignments.assignments[0].type",
+      inAssignments([{ name: "a", value: "={{ 1 }}" }])
+    ]
+  ]),
+  ...rows("set", 2, [
+    ["values as one object", "values.string", values({ string: pair }), values({ string: [pair] }), [1]],
+    ["values of an unknown kind", "values.text", values({ text: [pair] })]
+  ]),
+  ...rows("if", 2.2, [
+    [
+      "conditions as one object",
+      "conditions.conditions",
+      conditions({ ...filter, conditions: condition }),
+      conditions(filter),
+      [0, 1]
+    ],
+    ["conditions without their holder", "conditions", conditions([condition]), conditions(filter), [0, 1]],
+    ["conditions as text", "conditions.conditions", conditions({ ...filter, conditions: "a = b" })]
+  ]),
+  ...rows("if", 1, [
+    [
+      "old conditions as one object",
+      "conditions.string",
+      { conditions: { string: { value1: "a", value2: "b" } } },
+      { conditions: { string: [{ value1: "a", value2: "b" }] } },
+      [0, 1]
+    ]
+  ]),
+  ...rows("switch", 3.2, [
+    ["a rule without its list", "rules.values", rules({ values: rule }), inRules, [0]],
+    ["rules under another name", "rules", rules({ rules: [rule] }), inRules, [0]],
+    ["rules without their holder", "rules", rules([rule]), inRules],
+    [
+      "conditions of an older Switch",
+      "rules.conditions",
+      rules({ conditions: [{ value1: "a", operation: "equal", value2: "b" }] })
+    ],
+    ["rules as text", "rules", rules("all")]
+  ]),
+  ...rows("httpRequest", 4.2, [
+    [
+      "headers as names and values",
+      "headerParameters",
+      request({ sendHeaders: true, headerParameters: { "X-A": "1" } }),
+      request({ sendHeaders: true, headerParameters: { parameters: [{ name: "X-A", value: "1" }] } })
+    ],
+    [
+      "an option as a list of one",
+      "options.redirect",
+      request({ options: { redirect: [{ redirect: { followRedirects: false } }] } }),
+      request({ options: { redirect: { redirect: { followRedirects: false } } } })
+    ]
+  ]),
+  ...rows("aggregate", 1, [
+    [
+      "one field to aggregate",
+      "fieldsToAggregate.fieldToAggregate",
+      aggregated({ fieldToAggregate: "headers" }),
+      aggregated([{ fieldToAggregate: "headers" }]),
+      [1]
+    ]
+  ])
 ]
 
 /** Text where n8n reads a list: it takes each character for an item, so that nothing is written. */
-export const unreadable: MisshapenNode = of(
-  "categories as an expression",
-  ["@n8n/n8n-nodes-langchain.textClassifier", 1],
-  "categories.categories",
-  { inputText: "a", categories: { categories: "={{ [{ category: 'a' }, { category: 'b' }] }}" } }
-)
+export const unreadable: MisshapenNode = {
+  name: "categories as an expression",
+  type: "@n8n/n8n-nodes-langchain.textClassifier",
+  version: 1,
+  at: "categories.categories",
+  parameters: { inputText: "a", categories: { categories: "={{ [{ category: 'a' }, { category: 'b' }] }}" } },
+  meant: undefined
+}
 
 /** Connections of an If under keys that n8n does not follow, all of which mean `Yes` for true and `No` for false. */
 export const misshapenOutputs: Readonly<Record<string, Obj>> = {

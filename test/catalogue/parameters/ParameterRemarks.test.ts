@@ -12,157 +12,54 @@ const set = "n8n-nodes-base.set"
 const iff = "n8n-nodes-base.if"
 const slack = "n8n-nodes-base.slack"
 
+const url = "https://x"
 const condition = (more: Obj) => ({
   conditions: { conditions: [{ leftValue: "={{ $json.a }}", rightValue: "", ...more }] }
 })
+const query = (queryParameters: Obj) => ({ url, sendQuery: true, queryParameters })
+
+type Remark = readonly [type: string, parameters: Obj, path: string, says: string, fix: string]
+
+const warnings: ReadonlyArray<Remark> = [
+  [http, { url, metod: "GET" }, "metod", "no parameter 'metod'", "Did you mean 'method'?"],
+  [http, { url, timeout: 5 }, "timeout", "drops it", "It belongs in 'options'."],
+  [http, { url, options: { tmeout: 5 } }, "options.tmeout", "no parameter", "'timeout'"],
+  [http, { url, options: { sendBody: true } }, "options.sendBody", "no parameter", "at the top"],
+  [http, { url, options: "none" }, "options", "'none'", "Give an object"],
+  [http, { url, sendQuery: "yes" }, "sendQuery", "its type is boolean", "true or false"],
+  [http, { url: { a: 1 } }, "url", "an object with a", "Give a string"],
+  [http, query({ parameter: [] }), "queryParameters.parameter", "drops it", "'parameters'"],
+  [http, query({ parameters: [{ key: "a" }] }), "queryParameters.parameters[0].key", "no parameter 'key'", "'name'"],
+  [
+    iff,
+    condition({ operator: { type: "string", operation: "equal" } }),
+    "conditions.conditions[0].operator.operation",
+    "'equal'",
+    "Did you mean 'equals'"
+  ],
+  [slack, { select: "channel", channelId: { mode: "nmae", value: "#a" } }, "channelId.mode", "no mode 'nmae'", "'name'"]
+]
+const errors: ReadonlyArray<Remark> = [
+  [http, { url, method: "FETCH" }, "method", "'FETCH'", "'PATCH'"],
+  [slack, { resource: "mesage" }, "resource", "'mesage'", "Did you mean 'message'?"],
+  [http, query({ parameters: { name: "a" } }), "queryParameters.parameters", "cannot open the node", "in an array."],
+  [set, { assignments: [{ name: "a" }] }, "assignments", "an array of 1", "{assignments: [{id, name, type, value}]}"],
+  [iff, { conditions: { combinator: "and" } }, "conditions.conditions", "n8n fails", "operator"],
+  [iff, condition({ operator: "equals" }), "conditions.conditions[0].operator", "n8n fails", "{type: 'string'"],
+  [
+    iff,
+    condition({ rightValue: "5", operator: { type: "number", operation: "gt" } }),
+    "conditions.conditions[0].rightValue",
+    "'5'",
+    "'loose'"
+  ]
+]
 
 describe("remarks", () => {
-  it.each<{ type: string; given: Obj; path: string; says: string; fix: string; severity: string }>([
-    {
-      type: http,
-      given: { url: "https://x", method: "FETCH" },
-      path: "method",
-      says: "'FETCH'",
-      fix: "'PATCH'",
-      severity: "error"
-    },
-    {
-      type: slack,
-      given: { resource: "mesage" },
-      path: "resource",
-      says: "'mesage'",
-      fix: "Did you mean 'message'?",
-      severity: "error"
-    },
-    {
-      type: http,
-      given: { url: "https://x", metod: "GET" },
-      path: "metod",
-      says: "no parameter 'metod'",
-      fix: "Did you mean 'method'?",
-      severity: "warning"
-    },
-    {
-      type: http,
-      given: { url: "https://x", timeout: 5 },
-      path: "timeout",
-      says: "drops it",
-      fix: "It belongs in 'options'.",
-      severity: "warning"
-    },
-    {
-      type: http,
-      given: { url: "https://x", options: { tmeout: 5 } },
-      path: "options.tmeout",
-      says: "no parameter",
-      fix: "'timeout'",
-      severity: "warning"
-    },
-    {
-      type: http,
-      given: { url: "https://x", options: { sendBody: true } },
-      path: "options.sendBody",
-      says: "no parameter",
-      fix: "at the top",
-      severity: "warning"
-    },
-    {
-      type: http,
-      given: { url: "https://x", options: "none" },
-      path: "options",
-      says: "'none'",
-      fix: "Give an object",
-      severity: "warning"
-    },
-    {
-      type: http,
-      given: { url: "https://x", sendQuery: "yes" },
-      path: "sendQuery",
-      says: "its type is boolean",
-      fix: "true or false",
-      severity: "warning"
-    },
-    {
-      type: http,
-      given: { url: { a: 1 } },
-      path: "url",
-      says: "an object with a",
-      fix: "Give a string",
-      severity: "warning"
-    },
-    {
-      type: http,
-      given: { url: "https://x", sendQuery: true, queryParameters: { parameters: { name: "a", value: "b" } } },
-      path: "queryParameters.parameters",
-      says: "cannot open the node",
-      fix: "Put the object in an array.",
-      severity: "error"
-    },
-    {
-      type: http,
-      given: { url: "https://x", sendQuery: true, queryParameters: { parameter: [] } },
-      path: "queryParameters.parameter",
-      says: "drops it",
-      fix: "'parameters'",
-      severity: "warning"
-    },
-    {
-      type: http,
-      given: { url: "https://x", sendQuery: true, queryParameters: { parameters: [{ key: "a" }] } },
-      path: "queryParameters.parameters[0].key",
-      says: "no parameter 'key'",
-      fix: "'name'",
-      severity: "warning"
-    },
-    {
-      type: set,
-      given: { assignments: [{ name: "a" }] },
-      path: "assignments",
-      says: "an array of 1",
-      fix: "{assignments: [{id, name, type, value}]}",
-      severity: "error"
-    },
-    {
-      type: iff,
-      given: { conditions: { combinator: "and" } },
-      path: "conditions.conditions",
-      says: "n8n fails",
-      fix: "operator",
-      severity: "error"
-    },
-    {
-      type: iff,
-      given: condition({ operator: { type: "string", operation: "equal" } }),
-      path: "conditions.conditions[0].operator.operation",
-      says: "'equal'",
-      fix: "Did you mean 'equals'",
-      severity: "warning"
-    },
-    {
-      type: iff,
-      given: condition({ operator: "equals" }),
-      path: "conditions.conditions[0].operator",
-      says: "n8n fails",
-      fix: "{type: 'string'",
-      severity: "error"
-    },
-    {
-      type: iff,
-      given: condition({ rightValue: "5", operator: { type: "number", operation: "gt" } }),
-      path: "conditions.conditions[0].rightValue",
-      says: "'5'",
-      fix: "'loose'",
-      severity: "error"
-    },
-    {
-      type: slack,
-      given: { select: "channel", channelId: { __rl: true, mode: "nmae", value: "#a" }, text: "x" },
-      path: "channelId.mode",
-      says: "no mode 'nmae'",
-      fix: "'name'",
-      severity: "warning"
-    }
-  ])("$path $says", ({ fix, given, path, says, severity, type }) => {
+  it.each([
+    ...warnings.map((row) => ["warning", ...row] as const),
+    ...errors.map((row) => ["error", ...row] as const)
+  ])("a %s on %s of %j: %s", (severity, type, given, path, says, fix) => {
     const all = found(type, given)
     const one = all.find((each) => each.path === path)
     assert.strictEqual(one?.severity, severity, JSON.stringify(all))
@@ -177,16 +74,16 @@ describe("remarks", () => {
     ])
   })
 
-  it.each<{ type: string; given: Obj }>([
-    { type: http, given: { url: "=https://{{ $json.host }}", method: "={{ $json.method }}" } },
-    { type: http, given: { url: "https://x", method: "MOVE", options: { webdavMethods: true } } },
+  it.each<[type: string, parameters: Obj]>([
+    [http, { url: "=https://{{ $json.host }}", method: "={{ $json.method }}" }],
+    [http, { url, method: "MOVE", options: { webdavMethods: true } }],
     // Set, but not shown: it waits for sendBody.
-    { type: http, given: { url: "https://x", sendBody: false, contentType: "no such type" } },
-    { type: slack, given: { select: "channel", channelId: "C0123456789", text: "x" } },
-    { type: iff, given: condition({ operator: { type: "number", operation: "gt" }, rightValue: 5 }) },
-    { type: "n8n-nodes-base.gmail", given: { operation: "__CUSTOM_API_CALL__" } },
-    { type: "n8n-nodes-base.asana", given: { id: "1", otherProperties: {}, operation: "get" } }
-  ])("there are none on $type $given", ({ given, type }) => same(found(type, given), []))
+    [http, { url, sendBody: false, contentType: "no such type" }],
+    [slack, { select: "channel", channelId: "C0123456789", text: "x" }],
+    [iff, condition({ operator: { type: "number", operation: "gt" }, rightValue: 5 })],
+    ["n8n-nodes-base.gmail", { operation: "__CUSTOM_API_CALL__" }],
+    ["n8n-nodes-base.asana", { id: "1", otherProperties: {}, operation: "get" }]
+  ])("there are none on %s %j", (type, given) => same(found(type, given), []))
 
   it("say of an error of n8n's what is needed", () => {
     const [problem] = found(http, {})
