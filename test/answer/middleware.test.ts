@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Tracer from "effect/Tracer"
 import * as Tool from "../../src/answer/Tool.ts"
 import * as Toolkit from "../../src/answer/Toolkit.ts"
 import * as Services from "../../src/app/Services.ts"
@@ -16,6 +15,7 @@ import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as resources from "../../src/tools/Resources.ts"
+import { recording } from "../support/spans.ts"
 
 class Log extends Context.Service<Log, Array<string>>()("test/Log") {}
 
@@ -125,14 +125,7 @@ describe("middleware", () => {
 describe("a program's call", () => {
   it.effect("has a span with the tool's name by OpenTelemetry's conventions", () =>
     Effect.gen(function*() {
-      const spans: Array<Tracer.NativeSpan> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = recording()
       yield* tools.listWorkflows.call({}).pipe(Effect.withTracer(tracer))
       const span = spans.find(({ name }) => name === "execute_tool list_workflows")
       assert.deepStrictEqual(Object.fromEntries(span?.attributes ?? []), {

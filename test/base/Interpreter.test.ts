@@ -66,74 +66,32 @@ const agrees = (source: string, scope?: Obj) =>
 
 describe("JavaScript", () => {
   it.each([
-    { code: "1 + 2 * 3 ** 2 % 5 - -4 / 2" },
-    { code: "['1' + 2, 1 + '2', [1, [2, null]] + 'x', {} + '', null + 1, undefined + 1, true + true, [] + []]" },
-    { code: "[1 == '1', null == undefined, [1] == 1, 'a' == ['a'], NaN == NaN, 0 == '', null == 0, [] == false]" },
-    { code: "[1 < '2', 'b' > 'a', null >= 0, undefined < 1, [2] > 1, '10' < '9', '10' < 9]" },
-    {
-      code:
-        "[5 & 3, 5 | 3, 5 ^ 3, ~5, 1 << 4, -9 >> 1, -9 >>> 28, +'0x10', -'2', !'', typeof 1, typeof (() => 1), void 0]"
-    },
-    {
-      code:
-        "(() => { let a = 1; if (a > 0) { const b = a + 1; a = b } else return 0; const o = {}; o.n = a; return o })()"
-    },
-    { code: "(({ a, b: { c } }) => [a, c])({ a: 1, b: { c: 3 } }, 2)" },
-    { code: "Object.entries({ x: 1, y: [2, 3] }).map(([key, value]) => ({ key, value }))" },
-    {
-      code:
-        "(() => { function even(n) { return n === 0 || odd(n - 1) } function odd(n) { return n !== 0 && even(n - 1) } return even(20) })()"
-    },
-    { code: "((a, b) => [a, b, [...[a], ...[b, 1]], { ...[a], ...null, z: 1 }])(1, undefined)" },
-    { code: "[null?.a, undefined?.a.b.c(), ({ a: null }).a?.b.c, ({ f: () => 1 }).f?.(), (null)?.[1], ({}).f?.(1)]" },
-    { code: "`a${1}b${[1, 2]}${{}}${null}`" },
-    {
-      code:
-        "[[3, 1].concat([2], 4), [1, 2].flatMap((x) => [x, [x]]), [1, 2].findIndex((x) => x > 1), [1, 2].find((x) => x > 9)]"
-    },
-    { code: "(() => { const a = [1]; a.push(2, 3); a[3] = 4; return a })()" },
-    {
-      code:
-        "[[1, 2, 3].at(-1), [1, 2, 3].slice(-2), [1, NaN].includes(NaN), [1].indexOf('1'), [1, 2, 3].reduce((a, b) => a + b), [1, 2].reduce((a, b) => a + b, 'x')]"
-    },
-    {
-      code:
-        "['a-b-c'.split('-', 2), 'abc'.split(''), 'abc'.split(), ' x '.trim(), 'abc'.at(-1), 'abc'.slice(1), 'abc'.charAt(1), 'abc'.substring(2, 0)]"
-    },
-    {
-      code:
-        "['abcabc'.indexOf('c', 3), 'abc'.indexOf('', 9), 'abc'.includes('a', 1), 'abc'.includes(''), 'aaa'.split('aa')]"
-    },
-    {
-      code:
-        "['a.b.c'.replace('.', '-'), 'aXbX'.replaceAll('X', 'yy'), 'abc'.replaceAll('', '-'), 'abc'.replace('', '-'), 'a1b22'.replace(/\\d+/g, '#'), 'a1b22'.replace(/\\d/, '')]"
-    },
-    {
-      code:
-        "['a1b22'.match(/\\d+/g), 'x'.match(/y/), [...'2024-05'.match(/(\\d+)-(\\d+)/)], 'aaa'.replace(/a*?/g, '-')]"
-    },
-    {
-      code:
-        "[(1.005).toFixed(1), (255).toString(16), Number(''), Number('x'), String(null), Boolean('0'), parseInt('12px', 10), parseFloat('1.5e3x'), isNaN('x')]"
-    },
-    { code: "[Math.max(1, '3', 2), Math.round(-1.5), Math.min(), Number.isInteger(5), Number.isInteger('5')]" },
-    {
-      code:
-        "[Object.keys({ b: 1, a: 2 }), Object.entries([7]), Object.values({ x: 1 }), Array.isArray([]), Array.from({ length: 2 }, (_, i) => i), Array.from([1])]"
-    },
-    {
-      code:
-        "[Date.parse('2024-05-01T00:00:00Z'), new Date('2024-05-01') > new Date('2024-04-01'), new Date(0).toISOString(), new Date('x').getTime(), new Date(0), new Date(2024, 1).getUTCFullYear()]"
-    },
-    {
-      code:
-        "[JSON.stringify({ a: [1, undefined, () => 1], b: undefined }), JSON.parse('{\"a\":1}').a, 'a' in { a: 1 }, ['x', 'y'].map(String), [0, 1].filter(Boolean)]"
-    },
-    {
-      code:
-        "[JSON.stringify({ a: [1, { b: null }], c: '客' }, null, 2), JSON.stringify([1], undefined, '--'), encodeURIComponent('a b&c=客/?'), encodeURI('https://x.example/a b?c=d'), decodeURIComponent('a%20b%26'), decodeURI('a%20b%26'), encodeURIComponent(null)]"
-    }
-  ])("is evaluated as in JavaScript: $code", ({ code }) => agrees(code))
+    "1 + 2 * 3 ** 2 % 5 - -4 / 2",
+    "['1' + 2, 1 + '2', [1, [2, null]] + 'x', {} + '', null + 1, undefined + 1, true + true, [] + []]",
+    "[1 == '1', null == undefined, [1] == 1, 'a' == ['a'], NaN == NaN, 0 == '', null == 0, [] == false]",
+    "[1 < '2', 'b' > 'a', null >= 0, undefined < 1, [2] > 1, '10' < '9', '10' < 9]",
+    "[5 & 3, 5 | 3, 5 ^ 3, ~5, 1 << 4, -9 >> 1, -9 >>> 28, +'0x10', -'2', !'', typeof 1, typeof (() => 1), void 0]",
+    "(() => { let a = 1; if (a > 0) { const b = a + 1; a = b } else return 0; const o = {}; o.n = a; return o })()",
+    "(({ a, b: { c } }) => [a, c])({ a: 1, b: { c: 3 } }, 2)",
+    "Object.entries({ x: 1, y: [2, 3] }).map(([key, value]) => ({ key, value }))",
+    "(() => { function even(n) { return n === 0 || odd(n - 1) } function odd(n) { return n !== 0 && even(n - 1) } return even(20) })()",
+    "((a, b) => [a, b, [...[a], ...[b, 1]], { ...[a], ...null, z: 1 }])(1, undefined)",
+    "[null?.a, undefined?.a.b.c(), ({ a: null }).a?.b.c, ({ f: () => 1 }).f?.(), (null)?.[1], ({}).f?.(1)]",
+    "`a${1}b${[1, 2]}${{}}${null}`",
+    "[[3, 1].concat([2], 4), [1, 2].flatMap((x) => [x, [x]]), [1, 2].findIndex((x) => x > 1), [1, 2].find((x) => x > 9)]",
+    "(() => { const a = [1]; a.push(2, 3); a[3] = 4; return a })()",
+    "[[1, 2, 3].at(-1), [1, 2, 3].slice(-2), [1, NaN].includes(NaN), [1].indexOf('1'), [1, 2, 3].reduce((a, b) => a + b), [1, 2].reduce((a, b) => a + b, 'x')]",
+    "['a-b-c'.split('-', 2), 'abc'.split(''), 'abc'.split(), ' x '.trim(), 'abc'.at(-1), 'abc'.slice(1), 'abc'.charAt(1), 'abc'.substring(2, 0)]",
+    "['abcabc'.indexOf('c', 3), 'abc'.indexOf('', 9), 'abc'.includes('a', 1), 'abc'.includes(''), 'aaa'.split('aa')]",
+    "['a.b.c'.replace('.', '-'), 'aXbX'.replaceAll('X', 'yy'), 'abc'.replaceAll('', '-'), 'abc'.replace('', '-'), 'a1b22'.replace(/\\d+/g, '#'), 'a1b22'.replace(/\\d/, '')]",
+    "['a1b22'.match(/\\d+/g), 'x'.match(/y/), [...'2024-05'.match(/(\\d+)-(\\d+)/)], 'aaa'.replace(/a*?/g, '-')]",
+    "[(1.005).toFixed(1), (255).toString(16), Number(''), Number('x'), String(null), Boolean('0'), parseInt('12px', 10), parseFloat('1.5e3x'), isNaN('x')]",
+    "[Math.max(1, '3', 2), Math.round(-1.5), Math.min(), Number.isInteger(5), Number.isInteger('5')]",
+    "[Object.keys({ b: 1, a: 2 }), Object.entries([7]), Object.values({ x: 1 }), Array.isArray([]), Array.from({ length: 2 }, (_, i) => i), Array.from([1])]",
+    "[Date.parse('2024-05-01T00:00:00Z'), new Date('2024-05-01') > new Date('2024-04-01'), new Date(0).toISOString(), new Date('x').getTime(), new Date(0), new Date(2024, 1).getUTCFullYear()]",
+    "[JSON.stringify({ a: [1, undefined, () => 1], b: undefined }), JSON.parse('{\"a\":1}').a, 'a' in { a: 1 }, ['x', 'y'].map(String), [0, 1].filter(Boolean)]",
+    "[JSON.stringify({ a: [1, { b: null }], c: '客' }, null, 2), JSON.stringify([1], undefined, '--'), encodeURIComponent('a b&c=客/?'), encodeURI('https://x.example/a b?c=d'), decodeURIComponent('a%20b%26'), decodeURI('a%20b%26'), encodeURIComponent(null)]"
+  ])("is evaluated as in JavaScript: %s", (code) => agrees(code))
 
   it("long texts are compared, read and searched as in JavaScript", () => {
     const scope = {
@@ -221,32 +179,24 @@ describe("JavaScript", () => {
   })
 
   it.each([
+    ..."globalThis process import.meta new.target Date.now() Symbol.iterator 'x'.includes [].push [...'abc'] /a/y"
+      .split(
+        " "
+      ),
+    ..."({}).__proto__.x Object.getPrototypeOf({}) Reflect.ownKeys({}) eval('1') require('fs') 'x'.constructor('y')"
+      .split(
+        " "
+      ),
     "await 1",
+    "new Date()",
     "new Function('return 1')",
     "[].constructor.constructor('return process')()",
     "(() => {}).constructor('return 1')()",
-    "'x'.constructor('y')",
-    "({}).__proto__.x",
-    "import.meta",
-    "new.target",
-    "Date.now()",
-    "new Date()",
-    "'x'.includes",
-    "[].push",
     "'abc'.replace('b', '$&')",
-    "[...'abc']",
     "'abc'.split(/b/)",
     "(function f() { return f() })()",
     "/(?=a)b/.test('b')",
     "/(a)\\1/.test('aa')",
-    "/a/y",
-    "eval('1')",
-    "globalThis",
-    "process",
-    "require('fs')",
-    "Object.getPrototypeOf({})",
-    "Reflect.ownKeys({})",
-    "Symbol.iterator",
     "setTimeout(() => 1)"
   ])("outside the subset is refused: %s", (code) => {
     assert.match(problem(code), /^(refused|reference|syntax|type|nullish): /)
@@ -254,45 +204,26 @@ describe("JavaScript", () => {
 
   it("exposes no host object", () => {
     const names = ["constructor", "__proto__", "prototype", "__defineGetter__", "caller", "call", "apply", "bind"]
-    const bases = [
-      "({})",
-      "[]",
-      "'x'",
-      "(1)",
-      "true",
-      "/x/",
-      "new Date(0)",
-      "(() => 1)",
-      "Math.max",
-      "Number",
-      "item"
-    ]
+    const bases = ["({})", "[]", "'x'", "(1)", "true", "/x/", "new Date(0)", "(() => 1)", "Math.max", "Number", "item"]
     for (const base of bases) {
       for (const name of names) {
-        for (
-          const code of [
-            `${base}.${name}`,
-            `${base}['${name}']`,
-            `${base}[['${name}']]`,
-            `((k) => ${base}[k])('${name}')`
-          ]
-        ) {
-          same(value(`typeof ${code}`, { item: { f: () => 1 } }), "undefined", code)
+        for (const member of [`.${name}`, `['${name}']`, `[['${name}']]`]) {
+          same(value(`typeof ${base}${member}`, { item: { f: () => 1 } }), "undefined", `${base}${member}`)
         }
+        same(value(`typeof ((k) => ${base}[k])('${name}')`, { item: {} }), "undefined", `${base}[${name}]`)
       }
     }
   })
 
-  it("reports the offset of a syntax error", () => {
-    const at = (code: string) => Result.getOrThrow(Result.flip(run(code))).at
-    same(at("1 + )"), 4)
-    same(at("1 + this.x"), 4)
-    same(at("1 + unknown"), 4)
-    same(at("[1, null.x]"), 9)
-    same(at("'abc'.slice('x', 1).nothing()"), 20)
-    same(at("1; 2"), 1)
-    same(at(""), 0)
-  })
+  it.each([
+    ["1 + )", 4],
+    ["1 + this.x", 4],
+    ["1 + unknown", 4],
+    ["[1, null.x]", 9],
+    ["'abc'.slice('x', 1).nothing()", 20],
+    ["1; 2", 1],
+    ["", 0]
+  ])("%j is a problem at %i", (code, at) => same(Result.getOrThrow(Result.flip(run(code))).at, at))
 })
 
 describe("n8n's own expressions", () => {
@@ -355,18 +286,8 @@ describe("a budget", () => {
 
   // Each is a search or comparison of many steps that is written in a few characters.
   it.each([
-    "a.includes(needle)",
-    "a.indexOf(needle) + a.split(needle).length",
-    "a === b",
-    "a <= b",
-    "a == b",
-    "[a].includes(b)",
-    "a in list",
-    "a.toLowerCase()",
-    "a.startsWith(b)",
-    "list[a]",
-    "list.hasOwnProperty(a)",
-    "/[ab]+c/.test(a)"
+    ..."a.includes(needle)|a.indexOf(needle) + a.split(needle).length|a === b|a <= b|a == b|[a].includes(b)".split("|"),
+    ..."a in list|a.toLowerCase()|a.startsWith(b)|list[a]|list.hasOwnProperty(a)|/[ab]+c/.test(a)".split("|")
   ])("charges by length: %s", (code) => {
     const steps = (scope: Obj) => {
       const budget = { steps: 100_000_000 }
@@ -402,14 +323,8 @@ describe("a budget", () => {
     }))
 
   it("bounds nesting", () => {
-    for (
-      const code of [
-        "(".repeat(20_000),
-        "[".repeat(9_000) + "]".repeat(9_000),
-        "1" + "+1".repeat(20_000),
-        `${"!".repeat(9_000)}1`
-      ]
-    ) {
+    const [brackets, sum] = ["[".repeat(9_000) + "]".repeat(9_000), "1" + "+1".repeat(20_000)]
+    for (const code of ["(".repeat(20_000), brackets, sum, `${"!".repeat(9_000)}1`]) {
       assert.match(problem(code), /^(budget|syntax): /)
     }
     assert.match(problem(" ".repeat(60_000)), /^budget: /)
@@ -427,17 +342,18 @@ describe("a budget", () => {
 })
 
 describe("regular expressions", () => {
-  it.each([
-    { pattern: "(a+)+$", text: `${"a".repeat(100_000)}!` },
-    { pattern: "(a|aa)+$", text: `${"a".repeat(100_000)}!` },
-    { pattern: "(.*a){12}$", text: `${"a".repeat(100_000)}!` },
-    { pattern: "^(([a-z])+.)+[A-Z]([a-z])+$", text: "a".repeat(100_000) },
-    { pattern: "(x+x+)+y", text: "x".repeat(100_000) },
-    { pattern: "^(\\w+\\s?)*$", text: `${"word ".repeat(20_000)}!` },
-    { pattern: "a*a*a*a*a*b", text: "a".repeat(100_000) }
-  ])("take linear time: $pattern", ({ pattern, text }) => {
-    const scope = { text }
-    same(value(`/${pattern}/.test(text)`, scope), false)
+  it.each(
+    [
+      ["(a+)+$", `${"a".repeat(100_000)}!`],
+      ["(a|aa)+$", `${"a".repeat(100_000)}!`],
+      ["(.*a){12}$", `${"a".repeat(100_000)}!`],
+      ["^(([a-z])+.)+[A-Z]([a-z])+$", "a".repeat(100_000)],
+      ["(x+x+)+y", "x".repeat(100_000)],
+      ["^(\\w+\\s?)*$", `${"word ".repeat(20_000)}!`],
+      ["a*a*a*a*a*b", "a".repeat(100_000)]
+    ] as const
+  )("take linear time: %s", (pattern, text) => {
+    same(value(`/${pattern}/.test(text)`, { text }), false)
     // Ten times the text takes about ten times the steps.
     const steps = (length: number) => {
       const budget = { steps: 100_000_000 }
@@ -460,62 +376,14 @@ describe("regular expressions", () => {
   })
 
   it("match as in JavaScript", () => {
-    const patterns = [
-      "/\\s/",
-      "/^\\S+$/",
-      "/[\\s]/",
-      "/[^\\s]/",
-      "/[\\S]/",
-      "/./",
-      "/^.$/",
-      "/a.b/s",
-      "/\\bno\\b/i",
-      "/\\u00e9/",
-      "/[\\b]/",
-      "/^\\d{3}-\\d+$/",
-      "/a|^$/",
-      "/[.^-]/",
-      "/\\./",
-      "/[\\]]/",
-      "/\\//",
-      "/x{/",
-      "/(?<year>\\d{4})/",
-      "/É/i",
-      "/[^]/",
-      "/\\x41/",
-      "/\\cJ/",
-      "/a$/",
-      "/\\W/",
-      "/\\D/"
-    ]
+    const patterns = String.raw`
+      /\s/ /^\S+$/ /[\s]/ /[^\s]/ /[\S]/ /./ /^.$/ /a.b/s /\bno\b/i /\u00e9/ /[\b]/ /^\d{3}-\d+$/ /a|^$/ /[.^-]/ /\./
+      /[\]]/ /\// /x{/ /(?<year>\d{4})/ /É/i /[^]/ /\x41/ /\cJ/ /a$/ /\W/ /\D/`.trim().split(/\s+/)
     const texts = [
-      "",
-      " ",
-      "\u00a0",
-      "\u3000",
-      "\ufeff",
-      "\v",
-      "a",
-      "a\nb",
-      "a\rb",
-      "a\u2028b",
-      "No way",
-      "é",
-      "É",
-      "\b",
-      "555-1234",
-      "^",
-      ".",
-      "]",
-      "/",
-      "x{",
-      "in 2024",
-      "A",
-      "\n",
-      "\u0085",
-      "\u180e",
-      "_"
+      ..."a|No way|é|É|555-1234|^|.|]|/|x{|in 2024|A|_||a\nb|a\rb|a\u2028b".split("|"),
+      ..." \u00a0\u3000\ufeff\v\b\n\u0085\u180e"
     ]
+    assert.lengthOf(patterns, 26)
     for (const pattern of patterns) for (const text of texts) agrees(`${pattern}.test(text)`, { text })
   })
 })
@@ -535,56 +403,37 @@ describe("where", () => {
   }
   const matches = (source: string, it: Obj = item) => Result.flatMap(where(source), (matches) => matches(it))
 
-  it.each([
-    "discount == null",
-    "amount > 1000 && country === 'JP'",
-    "$json[\"order no\"] === 7",
-    "/timeout/i.test(message)",
-    "missing === undefined",
-    "missing.more.still === undefined",
-    "!missing.includes('x')",
-    "customer?.id === 3",
-    "tags.includes('b')",
-    "lines.some((line) => line.qty > 2)",
-    "Date === '2024-05-01'",
-    "Date.parse(Date) > Date.parse('2024-01-01')",
-    "constructor === 'ACME'",
-    "message.toLowerCase().startsWith('conn')",
-    "`${country}-${amount}` === 'JP-1500'",
-    "Object.keys($json).length === 10",
-    "typeof missing === 'undefined'",
-    "new Date(Date).getTime() > 0",
-    "$json.tags.length === 2",
-    "JSON.stringify($json).includes('Timeout')",
-    "toString === undefined"
-  ])("matches %s", (source) => same(matches(source), Result.succeed(true)))
+  it.each(
+    String.raw`
+    discount == null
+    amount > 1000 && country === 'JP'
+    $json["order no"] === 7
+    /timeout/i.test(message)
+    missing === undefined
+    missing.more.still === undefined
+    !missing.includes('x')
+    customer?.id === 3
+    tags.includes('b')
+    lines.some((line) => line.qty > 2)
+    Date === '2024-05-01'
+    Date.parse(Date) > Date.parse('2024-01-01')
+    constructor === 'ACME'
+    message.toLowerCase().startsWith('conn')
+    (country + '-' + amount) === 'JP-1500'
+    Object.keys($json).length === 10
+    typeof missing === 'undefined'
+    new Date(Date).getTime() > 0
+    $json.tags.length === 2
+    JSON.stringify($json).includes('Timeout')
+    toString === undefined`.trim().split(/\n +/)
+  )("matches %s", (source) => same(matches(source), Result.succeed(true)))
 
-  it.each([
-    "discount",
-    "amount < 3",
-    "missing",
-    "missing.length > 2",
-    "/x/.test(missing)",
-    "customer.id.deeper.still",
-    "0",
-    "''",
-    "null"
-  ])(
-    "does not match %s",
-    (source) => same(matches(source), Result.succeed(false))
-  )
+  it.each(
+    "discount|amount < 3|missing|missing.length > 2|/x/.test(missing)|customer.id.deeper.still|0|''|null".split("|")
+  )("does not match %s", (source) => same(matches(source), Result.succeed(false)))
 
   it("refuses unsupported syntax when compiling", () => {
-    for (
-      const source of [
-        "message.sub(1)",
-        "this.amount",
-        "amount = 3",
-        "customer.constructor('x')",
-        "a b",
-        "amount >"
-      ]
-    ) {
+    for (const source of "message.sub(1)|this.amount|amount = 3|customer.constructor('x')|a b|amount >".split("|")) {
       assert.isTrue(Result.isFailure(where(source)), source)
     }
   })
@@ -621,19 +470,9 @@ describe("where", () => {
     for (const source of ["amount > 5", "$json.amount > 5 && $json?.['order no'].size < 2", "tags.some((x) => x)"]) {
       same(usesWhole(source), false, source)
     }
-    for (
-      const source of [
-        "Object.keys($json).length > 5",
-        "$json[name] > 5",
-        "$json['am' + 'ount'] > 5",
-        "((item) => item.amount > 5)($json)",
-        "{ ...$json }.amount > 5",
-        "[$json].some((item) => item.amount > 5)",
-        "$json.toString() > 5",
-        "`${$json}` > 5",
-        "$json.amount > 5 && $json"
-      ]
-    ) same(usesWhole(source), true, source)
+    const whole = "Object.keys($json).length|$json[name]|$json['am' + 'ount']|((item) => item.amount)($json)".split("|")
+    const more = "{ ...$json }.amount|[$json].some((item) => item)|$json.toString()|`${$json}`|5 && $json".split("|")
+    for (const source of [...whole, ...more]) same(usesWhole(`${source} > 5`), true, source)
   })
 
   it("distinguishes an unsuitable item from a false condition", () => {
@@ -667,58 +506,13 @@ describe("where", () => {
 
 describe("properties", () => {
   const Name = Schema.Literals(["a", "b", "c", "d"])
-  const Constant = Schema.Literals([
-    "0",
-    "1",
-    "-2.5",
-    "'x'",
-    "'12'",
-    "''",
-    "null",
-    "undefined",
-    "true",
-    "NaN",
-    "[]",
-    "[1, 'b']",
-    "({ a: 1 })"
-  ])
+  const Constant = Schema.Literals("0 1 -2.5 'x' '12' '' null undefined true NaN [] [1,'b'] ({a:1})".split(" "))
   type Tree = string | readonly [string, Tree, Tree] | readonly [string, Tree]
-  const Binary = Schema.Literals([
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "**",
-    "<",
-    "<=",
-    ">",
-    ">=",
-    "==",
-    "!=",
-    "===",
-    "!==",
-    "&&",
-    "||",
-    "&",
-    "|",
-    "^",
-    "<<",
-    ">>",
-    ">>>"
-  ])
+  const Binary = Schema.Literals("+ - * / % ** < <= > >= == != === !== && || & | ^ << >> >>>".split(" "))
   const Unary = Schema.Literals(["!", "-", "+", "~", "typeof ", "void "])
   const Wrap = Schema.Literals([
-    "String",
-    "Number",
-    "Boolean",
-    "Array.isArray",
-    "JSON.stringify",
-    "Math.floor",
-    "((x) => [x, x])",
-    "(({ a }) => a)",
+    ..."String Number Boolean Array.isArray JSON.stringify Math.floor ((x)=>[x,x]) (({a})=>a) ((x)=>x?.a)".split(" "),
     "((x) => `<${x}>`)",
-    "((x) => x?.a)",
     "((x) => [x].map((y) => y ?? 'none').join())"
   ])
   const Tree: Schema.Codec<Tree> = Schema.Union([
@@ -743,40 +537,12 @@ describe("properties", () => {
   const Piece = Schema.Union([
     Schema.String,
     Schema.Literals([
-      "(",
-      ")",
-      "[",
-      "]",
-      "{",
-      "}",
-      "=>",
-      "x",
-      ".",
-      "?.",
-      "`",
-      "${",
-      "1",
-      "'",
-      "/",
-      "=",
-      ",",
-      ";",
+      ..."( ) [ ] { } => x . ?. ` ${ 1 ' / = , ; return for const constructor __proto__ this ... \\ $json map ? :"
+        .split(" "),
       " ",
-      "return",
-      "for",
-      "const",
-      "constructor",
-      "__proto__",
-      "this",
       "new ",
-      "...",
       "async ",
-      "function ",
-      "\\",
-      "$json",
-      "map",
-      "?",
-      ":"
+      "function "
     ])
   ])
 

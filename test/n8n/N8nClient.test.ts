@@ -1,18 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
-import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { recording } from "../support/spans.ts"
 import {
   answers,
   apiFailure,
@@ -40,24 +38,6 @@ describe("a client", () => {
       assert.notStrictEqual(yield* keyOf("https://n8n.test:8443/", apiKey), one)
       assert.notInclude(one, apiKey)
     }))
-
-  it.effect("is configured by N8N_URL and N8N_API_KEY", () =>
-    Effect.gen(function*() {
-      const instance = (env: Record<string, string>) =>
-        N8nClient.N8nClient.useSync((n8n) => n8n.instance.url).pipe(
-          Effect.provide(
-            N8nClient.layerConfig().pipe(
-              Layer.provide(N8nApi.layer({ workflows: [], executions: [] })),
-              Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
-            )
-          )
-        )
-      assert.strictEqual(
-        yield* instance({ N8N_URL: "https://n8n.test/api/v1", N8N_API_KEY: apiKey }),
-        "https://n8n.test/"
-      )
-      assert.include((yield* Effect.flip(instance({ N8N_URL: "https://n8n.test" }))).message, "N8N_API_KEY")
-    }))
 })
 
 describe("the API key", () => {
@@ -72,15 +52,8 @@ describe("the API key", () => {
   ])("is never outputs when $what", ({ answer }) =>
     Effect.gen(function*() {
       const lines: Array<string> = []
-      const spans: Array<Tracer.NativeSpan> = []
       const logger = Logger.layer([Logger.make((options) => void lines.push(Logger.formatJson.log(options)))])
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = recording()
       const { n8n, requests } = yield* scriptedClient([answer])
       const exit = yield* settle(
         Effect.exit(n8n.getWorkflow("1")).pipe(
@@ -93,14 +66,9 @@ describe("the API key", () => {
       const outputs = [...lines, inspect(exit, { depth: null }), inspect(n8n, { depth: null })]
       if (Exit.isFailure(exit)) {
         const error = Cause.squash(exit.cause)
-        assert.isTrue(error instanceof Errors.ApiError)
-        outputs.push(
-          JSON.stringify(exit),
-          JSON.stringify(error),
-          String(error),
-          inspect(error, { depth: null, showHidden: true })
-        )
-        if (error instanceof Errors.ApiError) outputs.push(JSON.stringify(Envelope.fromError(error)), error.stack ?? "")
+        assert.instanceOf(error, Errors.ApiError)
+        outputs.push(JSON.stringify([exit, error, Envelope.fromError(error)]), String(error), error.stack ?? "")
+        outputs.push(inspect(error, { depth: null, showHidden: true }))
       }
       // It was sent, and logs and spans were taken.
       assert.strictEqual(requests[0]?.headers["x-n8n-api-key"], apiKey)
@@ -120,27 +88,24 @@ describe("the API key", () => {
     }))
 })
 
-describe("a client without settings", () => {
-  const calls: ReadonlyArray<{
-    readonly what: string
-    readonly ask: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError>
-  }> = [
-    { what: "list workflows", ask: (n8n) => n8n.listWorkflows({ archived: false, limit: 1 }) },
-    { what: "get workflow", ask: (n8n) => n8n.getWorkflow("1") },
-    { what: "get workflow", ask: (n8n) => n8n.workflowName("1") },
-    { what: "list executions", ask: (n8n) => n8n.listExecutions({ limit: 1, startedAfter: "2026-01-01T00:00:00Z" }) },
-    { what: "get execution", ask: (n8n) => readText(n8n, "1") }
-  ]
-
-  it.effect.each(calls)("cannot $what and names the missing settings", ({ ask }) =>
-    Effect.gen(function*() {
-      const error = yield* N8nClient.N8nClient.use((n8n) => Effect.flip(ask(n8n)))
-      assert.deepStrictEqual(Envelope.fromError(error), {
+it.effect("a client without settings names what is missing", () =>
+  Effect.gen(function*() {
+    const n8n = yield* N8nClient.N8nClient
+    const calls: ReadonlyArray<Effect.Effect<unknown, Errors.N8nError>> = [
+      n8n.listWorkflows({ archived: false, limit: 1 }),
+      n8n.getWorkflow("1"),
+      n8n.workflowName("1"),
+      n8n.listExecutions({ limit: 1, startedAfter: "2026-01-01T00:00:00Z" }),
+      readText(n8n, "1"),
+      n8n.request("GET /tags")
+    ]
+    for (const call of calls) {
+      assert.deepStrictEqual(Envelope.fromError(yield* Effect.flip(call)), {
         name: "ValidationError",
         message: "n8n is not configured: N8N_URL and N8N_API_KEY not set",
         context: { field: "N8N_URL, N8N_API_KEY" },
         hint:
           "Set N8N_URL and N8N_API_KEY where the client starts this server, or run `effect-n8n-mcp init` once; --demo shows an n8n in memory."
       })
-    }).pipe(Effect.provide(N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"]))))
-})
+    }
+  }).pipe(Effect.provide(N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"]))))

@@ -10,12 +10,12 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import { listening } from "../support/listening.ts"
 import { reasonOf } from "../support/reason.ts"
+import { recording } from "../support/spans.ts"
 import {
   answers,
   apiFailure,
@@ -31,40 +31,22 @@ import {
 } from "./clients.ts"
 
 describe("the reason of an ApiError", () => {
-  it.effect("describes what happened, with the cause of the connection's failure", () =>
-    Effect.gen(function*() {
-      const failing = Effect.fnUntraced(function*(answer: typeof answers) {
-        const { n8n } = yield* scriptedClient([answer], { retry: Schedule.recurs(0) })
-        return yield* apiFailure(n8n.getWorkflow("1"))
-      })
-      const refused = yield* failing(fails("ECONNREFUSED"))
-      assert.strictEqual(reasonOf(refused), "Unreachable")
-      assert.strictEqual(refused.cause, refused.reason)
-      assert.propertyVal(refused.cause, "code", "ECONNREFUSED")
-      assert.propertyVal((refused.cause as Error).cause, "code", "ECONNREFUSED")
-      assert.strictEqual(reasonOf(yield* failing(neverAnswers)), "Timeout")
-      assert.strictEqual(reasonOf(yield* failing(refuses(500))), "Status 500")
-      assert.strictEqual(reasonOf(yield* failing(says("<html>"))), "Unreadable")
-      assert.strictEqual(reasonOf(yield* failing(says({ id: 7 }))), "Unreadable")
-    }))
-
-  it.effect("is in the message, with the address and the time", () =>
-    Effect.gen(function*() {
-      const message = Effect.fnUntraced(function*(answer: typeof answers) {
+  it.effect.each<[answer: typeof answers, reason: string, message: string]>([
+    [neverAnswers, "Timeout", ": no answer from https://n8n.test within 300 ms"],
+    [fails("ECONNREFUSED"), "Unreachable", ": connect ECONNREFUSED 127.0.0.1:5678"],
+    [refuses(403), "Status 403", " (HTTP 403): n8n's own words"],
+    [refuses(500), "Status 500", " (HTTP 500): n8n's own words"],
+    [says("<html>"), "Unreadable", ": a web page instead of JSON"]
+  ])(
+    "describes what happened, with the address and the time: %s %s%s",
+    ([answer, reason, message]) =>
+      Effect.gen(function*() {
         const { n8n } = yield* scriptedClient([answer], { retry: Schedule.recurs(0), timeout: "300 millis" })
-        return (yield* apiFailure(n8n.listWorkflows())).message
+        const error = yield* apiFailure(n8n.listWorkflows())
+        assert.deepStrictEqual([reasonOf(error), error.message], [reason, `Failed to list workflows${message}`])
+        assert.strictEqual(error.cause, error.reason)
       })
-      assert.strictEqual(
-        yield* message(neverAnswers),
-        "Failed to list workflows: no answer from https://n8n.test within 300 ms"
-      )
-      assert.strictEqual(
-        yield* message(fails("ECONNREFUSED")),
-        "Failed to list workflows: connect ECONNREFUSED 127.0.0.1:5678"
-      )
-      assert.strictEqual(yield* message(refuses(403)), "Failed to list workflows (HTTP 403): n8n's own words")
-      assert.strictEqual(yield* message(says("<html>")), "Failed to list workflows: a web page instead of JSON")
-    }))
+  )
 
   it.live("has the code of the system with fetch, too", () =>
     Effect.gen(function*() {
@@ -187,42 +169,38 @@ describe("streams", () => {
 })
 
 describe("the client from configuration", () => {
-  it.effect("is read from other variables, and a missing one is named", () =>
+  it.effect("is read from N8N_URL and N8N_API_KEY, or other variables, and a missing one is named", () =>
     Effect.gen(function*() {
-      const instance = (env: Record<string, string>) =>
+      const instance = (env: Record<string, string>, ...options: Parameters<typeof N8nClient.layerConfig>) =>
         N8nClient.N8nClient.useSync((n8n) => [n8n.instance.url, n8n.webhookAddress("in")]).pipe(
           Effect.provide(
-            N8nClient.layerConfig({
-              url: Config.URL("PROD_URL"),
-              apiKey: Config.Redacted("PROD_KEY"),
-              webhookUrl: Config.URL("PROD_HOOKS"),
-              timeout: Config.Duration("PROD_TIMEOUT")
-            }).pipe(
+            N8nClient.layerConfig(...options).pipe(
               Layer.provide(Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.never))),
               Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
             )
           )
         )
+      const plain = { N8N_URL: "https://a.test/api/v1", N8N_API_KEY: "k" }
+      assert.deepStrictEqual(yield* instance(plain), ["https://a.test/", "https://a.test/webhook/in"])
+      assert.include((yield* Effect.flip(instance({ N8N_URL: "https://a.test" }))).message, "N8N_API_KEY")
+      const options = {
+        url: Config.URL("PROD_URL"),
+        apiKey: Config.Redacted("PROD_KEY"),
+        webhookUrl: Config.URL("PROD_HOOKS"),
+        timeout: Config.Duration("PROD_TIMEOUT")
+      }
       const env = { PROD_URL: "https://a.test", PROD_HOOKS: "https://b.test", PROD_KEY: "k", PROD_TIMEOUT: "2 minutes" }
-      assert.deepStrictEqual(yield* instance(env), ["https://a.test/", "https://b.test/webhook/in"])
+      assert.deepStrictEqual(yield* instance(env, options), ["https://a.test/", "https://b.test/webhook/in"])
       const { PROD_KEY: _, ...without } = env
-      assert.include((yield* Effect.flip(instance(without))).message, "PROD_KEY")
+      assert.include((yield* Effect.flip(instance(without, options))).message, "PROD_KEY")
     }))
 })
 
 describe("the span of a method", () => {
   it.effect("has what was sent where and what came of it, and no secret", () =>
     Effect.gen(function*() {
-      const spans: Array<Tracer.Span> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
-      const traced = <A, E>(effect: Effect.Effect<A, E>) =>
-        settle(Effect.exit(effect)).pipe(Effect.provideService(Tracer.Tracer, tracer))
+      const { spans, tracer } = recording()
+      const traced = <A, E>(effect: Effect.Effect<A, E>) => settle(Effect.exit(effect)).pipe(Effect.withTracer(tracer))
       const { n8n } = yield* scriptedClient([refuses(503), answers, refuses(401), answers], {
         url: "https://n8n.test:8443/",
         apiKey

@@ -64,28 +64,31 @@ describe("a request", () => {
 })
 
 describe("a path to another address", () => {
-  const ids = [".", ".."].flatMap((id) => [
-    { what: `a workflow '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getWorkflow(id)) },
-    { what: `to delete '${id}'`, ask: (n8n: N8nClient.Service) => n8n.deleteWorkflow(id) },
-    { what: `to publish '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.publishWorkflow(id)) },
-    { what: `to unpublish '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.unpublishWorkflow(id)) },
-    { what: `a version '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.workflowVersion("1", id)) },
-    { what: `to tag '${id}'`, ask: (n8n: N8nClient.Service) => n8n.setWorkflowTags(id, []) },
-    { what: `an execution '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(readText(n8n, id)) }
+  type Ask = (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError>
+
+  const ids = [".", ".."].flatMap((id): ReadonlyArray<readonly [string, Ask]> => [
+    [`a workflow '${id}'`, (n8n) => n8n.getWorkflow(id)],
+    [`to delete '${id}'`, (n8n) => n8n.deleteWorkflow(id)],
+    [`to publish '${id}'`, (n8n) => n8n.publishWorkflow(id)],
+    [`to unpublish '${id}'`, (n8n) => n8n.unpublishWorkflow(id)],
+    [`a version '${id}'`, (n8n) => n8n.workflowVersion("1", id)],
+    [`to tag '${id}'`, (n8n) => n8n.setWorkflowTags(id, [])],
+    [`an execution '${id}'`, (n8n) => readText(n8n, id)]
   ])
-  const hooks = [
+  const paths = [
     "../../rest/login",
     "%2e%2e/%2E%2e/rest/login",
     "a/..%5c../b/.%2e/c",
     "..\\..\\rest",
     "./orders",
     "orders/."
-  ].map((path) => ({
-    what: `the webhook '${path}'`,
-    ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.callWebhook(path, { method: "POST", seconds: 5 }))
-  }))
+  ]
+  const hooks = paths.map((path): readonly [string, Ask] => [
+    `the webhook '${path}'`,
+    (n8n) => n8n.callWebhook(path, { method: "POST", seconds: 5 })
+  ])
 
-  it.effect.each([...ids, ...hooks])("is refused: $what", ({ ask }) =>
+  it.effect.each([...ids, ...hooks])("is refused: %s", ([, ask]) =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([answers])
       const error = yield* Effect.flip(ask(n8n))
@@ -182,9 +185,9 @@ describe("retries", () => {
       assert.deepStrictEqual(pausesBetween(requests), [pause])
     }))
 
-  it.effect.each([{ header: "0" }, { header: "-5" }, { header: "soon" }, { header: "Wed, 31 Dec 2025 23:59:00 GMT" }])(
-    "wait the default pause for Retry-After: $header",
-    ({ header }) =>
+  it.effect.each(["0", "-5", "soon", "Wed, 31 Dec 2025 23:59:00 GMT"])(
+    "wait the default for Retry-After: %s",
+    (header) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(now)
         const { n8n, requests } = yield* scriptedClient([limited(header), answers])
@@ -195,9 +198,9 @@ describe("retries", () => {
       })
   )
 
-  it.effect.each([{ header: "31" }, { header: "86400" }, { header: "Thu, 01 Jan 2026 00:00:31 GMT" }])(
-    "do not happen for Retry-After: $header",
-    ({ header }) =>
+  it.effect.each(["31", "86400", "Thu, 01 Jan 2026 00:00:31 GMT"])(
+    "do not happen for Retry-After: %s",
+    (header) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(now)
         const { n8n, requests } = yield* scriptedClient([limited(header), answers])
@@ -211,38 +214,33 @@ describe("retries", () => {
 })
 
 describe("the timeout", () => {
-  const calls = [
-    { what: "a call", seconds: 45, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getWorkflow("1")) },
-    {
-      what: "a list",
-      seconds: 45,
-      ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.listExecutions({ limit: 1 }))
-    },
-    {
-      what: "a write",
-      seconds: 30,
-      ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.createWorkflow({ name: "A" }))
-    },
-    { what: "execution data", seconds: 180, ask: (n8n: N8nClient.Service) => Effect.asVoid(readText(n8n, "1")) }
+  const calls: ReadonlyArray<readonly [string, number, (n8n: N8nClient.Service) => Effect.Effect<unknown, unknown>]> = [
+    ["a call", 45, (n8n) => n8n.getWorkflow("1")],
+    ["a list", 45, (n8n) => n8n.listExecutions({ limit: 1 })],
+    ["a write", 30, (n8n) => n8n.createWorkflow({ name: "A" })],
+    ["execution data", 180, (n8n) => readText(n8n, "1")]
   ]
 
-  it.effect.each(calls.flatMap((call) => [
-    { ...call, how: "that never answers", answer: neverAnswers },
-    { ...call, how: "whose body never ends", answer: neverEnds }
-  ]))("ends $what $how after $seconds s and aborts the request", ({ answer, ask, seconds }) =>
-    Effect.gen(function*() {
-      const { n8n, requests } = yield* scriptedClient([answer])
-      const fiber = yield* Effect.forkChild(Effect.flip(ask(n8n)))
-      yield* turn
-      yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("1 millis")
-      const error = yield* Fiber.join(fiber)
-      assert.instanceOf(error, Errors.ApiError)
-      assert.strictEqual(error.reason.details, `no answer from https://n8n.test within ${seconds} s`)
-      assert.strictEqual(requests.length, 1)
-      if (answer === neverAnswers) assert.isTrue(requests[0]?.signal.aborted)
-    }))
+  it.effect.each(calls)(
+    "ends %s after %s s without an answer, or the end of one, and aborts the request",
+    (_) =>
+      Effect.gen(function*() {
+        const [, seconds, ask] = _
+        for (const answer of [neverAnswers, neverEnds]) {
+          const { n8n, requests } = yield* scriptedClient([answer])
+          const fiber = yield* Effect.forkChild(Effect.flip(ask(n8n)))
+          yield* turn
+          yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
+          assert.isUndefined(fiber.pollUnsafe())
+          yield* TestClock.adjust("1 millis")
+          const error = yield* Fiber.join(fiber)
+          assert.instanceOf(error, Errors.ApiError)
+          assert.strictEqual(error.reason.details, `no answer from https://n8n.test within ${seconds} s`)
+          assert.strictEqual(requests.length, 1)
+          if (answer === neverAnswers) assert.isTrue(requests[0]?.signal.aborted)
+        }
+      })
+  )
 
   it.effect("limits a call with all its retries: without time for another one it fails immediately with n8n's error", () =>
     Effect.gen(function*() {
@@ -380,15 +378,12 @@ describe("an answer", () => {
       assert.include(Hints.text(error.hint), "N8N_URL")
     }))
 
-  it.effect.each([{ key: "id" }, { key: "name" }, { key: "active" }, { key: "nodes" }])(
-    "without '$key' is reported",
-    ({ key }) =>
-      Effect.gen(function*() {
-        const { [key]: _, ...rest }: Record<string, unknown> = workflow
-        const { n8n } = yield* scriptedClient([says(rest)])
-        assert.include((yield* apiFailure(n8n.getWorkflow("1"))).reason.details, `["${key}"]`)
-      })
-  )
+  it.effect.each(["id", "name", "active", "nodes"])("without '%s' is reported", (key) =>
+    Effect.gen(function*() {
+      const { [key]: _, ...rest }: Record<string, unknown> = workflow
+      const { n8n } = yield* scriptedClient([says(rest)])
+      assert.include((yield* apiFailure(n8n.getWorkflow("1"))).reason.details, `["${key}"]`)
+    }))
 
   it.effect("may have unknown keys, which nodes keep", () =>
     Effect.gen(function*() {

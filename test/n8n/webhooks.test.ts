@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Tracer from "effect/Tracer"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { recording } from "../support/spans.ts"
 import { memoryClient, refuses, says, scriptedClient, versions, webhookWorkflow } from "./clients.ts"
 
 describe.each(versions)("a webhook on n8n %s", (version) => {
@@ -40,14 +40,7 @@ describe("a webhook", () => {
 
 it.effect("traces contain neither a webhook's path nor its body; the webhook receives the span", () =>
   Effect.gen(function*() {
-    const spans: Array<Tracer.NativeSpan> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
+    const { spans, tracer } = recording()
     const { n8n, requests } = yield* scriptedClient([says("ok")])
     yield* n8n.callWebhook("canary-0", {
       method: "POST",
@@ -55,7 +48,7 @@ it.effect("traces contain neither a webhook's path nor its body; the webhook rec
       query: { token: "canary-1", q: "canary-2" },
       headers: { "x-shop-key": "canary-3" },
       body: { password: "canary-4" }
-    }).pipe(Effect.provideService(Tracer.Tracer, tracer))
+    }).pipe(Effect.withTracer(tracer))
     const text = spans.map(({ attributes, name }) => `${name} ${JSON.stringify([...attributes])}`).join("\n")
     assert.include(text, "POST")
     assert.notInclude(text, "canary")

@@ -69,34 +69,22 @@ describe("listWorkflows", () => {
   describe.each(versions)("on n8n %s", (version) => {
     it.effect("uses the requested limit, not the cursor's", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* memoryClient(
-          { workflows: Array.from({ length: 9 }, (_, index) => entry(index)) },
-          version
-        )
+        const { n8n } = yield* memoryClient({ workflows: Array.from({ length: 9 }, (_, at) => entry(at)) }, version)
         const { nextCursor } = yield* n8n.listWorkflows({ archived: false, limit: 5 })
         const next = yield* n8n.listWorkflows({ archived: false, limit: 2, cursor: nextCursor })
         assert.deepStrictEqual(ids(next), [5, 6].map(id))
       }))
 
-    it.effect("filters by all tags, including one with a comma, and by a part of the name", () =>
+    it.effect("filters by tags that have commas, and by a part of the name", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* memoryClient({
-          workflows: [
-            entry(0, tags("red")),
-            entry(1, tags("red", "big, blue")),
-            entry(2, tags("big", "blue")),
-            entry(3, tags("big, blue")),
-            entry(4, { ...tags("Red"), name: "Beta SYNC" })
-          ]
-        }, version)
-        const find = (...names: ReadonlyArray<string>) =>
-          Effect.map(n8n.listWorkflows({ archived: false, limit: 10, tags: names }), ids)
-        assert.deepStrictEqual(yield* find("red"), [0, 1].map(id))
-        assert.deepStrictEqual(yield* find("big, blue"), [1, 3].map(id))
-        assert.deepStrictEqual(yield* find("red", "big, blue"), [id(1)])
-        assert.deepStrictEqual(yield* find("blue", "big"), [id(2)])
-        assert.deepStrictEqual(yield* find("red", "nobody's"), [])
-        assert.deepStrictEqual(ids(yield* n8n.listWorkflows({ archived: false, limit: 9, name: "sync" })), [id(4)])
+        const named = { ...tags("Red"), name: "Beta SYNC" }
+        const workflows = [entry(0, tags("red", "big, blue")), entry(1, tags("red", "big", "blue")), entry(2, named)]
+        const { n8n } = yield* memoryClient({ workflows }, version)
+        const find = (query: object) => Effect.map(n8n.listWorkflows({ archived: false, limit: 10, ...query }), ids)
+        assert.deepStrictEqual(yield* find({ tags: ["red"] }), [0, 1].map(id))
+        assert.deepStrictEqual(yield* find({ tags: ["big, blue"] }), [id(0)])
+        assert.deepStrictEqual(yield* find({ tags: ["blue", "big"] }), [id(1)])
+        assert.deepStrictEqual(yield* find({ name: "sync" }), [id(2)])
       }))
 
     it.effect("skips a thousand archived workflows in few requests", () =>

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
-import * as Tracer from "effect/Tracer"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import type * as Tool from "../../src/answer/Tool.ts"
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
+import { recording } from "../support/spans.ts"
 import { inWorld, type Needs } from "../support/world.ts"
 import { calls, prepared, seed } from "./calls.ts"
 
@@ -71,14 +71,7 @@ describe("a secret in keys, headers, parameters, items and errors", () => {
       ({ name, tool }) => {
         const told: Array<string> = []
         const logger = Logger.make(({ cause, message }) => void told.push(JSON.stringify([message, String(cause)])))
-        const spans: Array<Tracer.NativeSpan> = []
-        const tracer = Tracer.make({
-          span: (options) => {
-            const span = new Tracer.NativeSpan(options)
-            spans.push(span)
-            return span
-          }
-        })
+        const { spans, tracer } = recording()
         return inWorld(
           ({ folder }) =>
             prepared(
@@ -100,7 +93,7 @@ describe("a secret in keys, headers, parameters, items and errors", () => {
                 assert.isNotEmpty(told)
                 for (const text of told) assert.notInclude(text, canary)
               }).pipe(
-                Effect.provideService(Tracer.Tracer, tracer),
+                Effect.withTracer(tracer),
                 Effect.provide(Logger.layer([logger])),
                 Effect.provideService(References.MinimumLogLevel, "All")
               )

@@ -26,85 +26,77 @@ const short = (ports: ReadonlyArray<Ports.Port> | undefined) =>
 const base = "n8n-nodes-base."
 const ai = "@n8n/n8n-nodes-langchain."
 
-describe("ports that a type always has", () => {
-  it("are counted by type, with their names", () => {
-    same(short(of(`${base}if`, 2.2).outputs), ["main[0] true", "main[1] false"])
-    same(short(of(`${base}splitInBatches`, 3).outputs), ["main[0] done", "main[1] loop"])
-    same(short(of(`${base}compareDatasets`, 2.3).inputs), ["main[0] Input A", "main[1] Input B"])
-    same(of(`${base}set`, 3.4), { inputs: [{ type: "main", index: 0 }], outputs: [{ type: "main", index: 0 }] })
-    same(of(`${base}manualTrigger`, 1).inputs, [])
-    same(short(of(`${ai}toolCalculator`, 1).outputs), ["ai_tool[0]"])
-    same(of(`${ai}chainRetrievalQa`, 1.6).inputs?.[2], {
-      type: "ai_retriever",
-      index: 0,
-      name: "Retriever",
-      required: true,
-      maxConnections: 1
-    })
+const rule = (outputKey: string) => ({ outputKey, renameOutput: true })
+const rules = { values: [rule("yes"), rule("no")] }
+const [model, memory, tool] = ["ai_languageModel[0] Chat Model", "ai_memory[0] Memory", "ai_tool[0] Tool"]
+const one = ["main[0]"]
+
+describe("ports", () => {
+  it.each<
+    [
+      type: string,
+      parameters: Obj,
+      inputs: ReadonlyArray<string | undefined> | undefined,
+      outputs: ReadonlyArray<string> | undefined,
+      onError?: string
+    ]
+  >([
+    [`${base}set 3.4`, {}, one, one],
+    [`${base}manualTrigger 1`, {}, [], one],
+    [`${base}merge 3.2`, { numberInputs: 3 }, ["main[0] Input 1", "main[1] Input 2", "main[2] Input 3"], one],
+    [`${base}httpRequest 4.2`, {}, one, ["main[0]", "main[1] error"], "continueErrorOutput"],
+    [`${base}if 2.2`, {}, one, ["main[0] true", "main[1] false", "main[2] error"], "continueErrorOutput"],
+    [`${base}httpRequest 4.2`, {}, one, one, "continueRegularOutput"],
+    [
+      `${base}switch 3.2`,
+      { rules, options: { fallbackOutput: "extra" } },
+      one,
+      ["main[0] yes", "main[1] no", "main[2] Fallback"]
+    ],
+    [
+      `${base}webhook 2`,
+      { multipleMethods: true, httpMethod: ["GET", "POST", "PUT"] },
+      [],
+      ["main[0] GET", "main[1] POST", "main[2] PUT"]
+    ],
+    [`${ai}toolCalculator 1`, {}, [], ["ai_tool[0]"]],
+    [`${ai}agent 2`, {}, ["main[0]", model, memory, tool], one],
+    [
+      `${ai}agent 2.2`,
+      { hasOutputParser: true, needsFallback: true },
+      ["main[0]", model, "ai_languageModel[1] Fallback Model", memory, tool, "ai_outputParser[0] Output Parser"],
+      one
+    ],
+    [`${ai}vectorStoreInMemory 1.1`, { mode: "retrieve-as-tool" }, ["ai_embedding[0] Embedding"], ["ai_tool[0] Tool"]],
+    [
+      `${ai}vectorStoreInMemory 1.1`,
+      { mode: "retrieve" },
+      ["ai_embedding[0] Embedding"],
+      ["ai_vectorStore[0] Vector Store"]
+    ],
+    [
+      `${ai}vectorStoreInMemory 1.1`,
+      { mode: "insert" },
+      ["ai_embedding[0] Embedding", "main[0]", "ai_document[0] Document"],
+      one
+    ],
+    // As they are set.
+    [`${ai}code 1`, { inputs: { input: [{ type: "ai_tool" }] } }, ["ai_tool[0] Tool"], undefined],
+    [`${ai}code 1`, {}, undefined, undefined]
+  ])("of %s with %j", (named, parameters, inputs, outputs, onError) => {
+    const [type = "", version] = named.split(" ")
+    const ports = of(type, Number(version), parameters, onError)
+    same([short(ports.inputs), short(ports.outputs)], [inputs, outputs])
   })
 
-  it("have one for errors behind them where the node says so", () => {
-    same(short(of(`${base}httpRequest`, 4.2, {}, "continueErrorOutput").outputs), ["main[0]", "main[1] error"])
-    same(short(of(`${base}if`, 2.2, {}, "continueErrorOutput").outputs), [
-      "main[0] true",
-      "main[1] false",
-      "main[2] error"
-    ])
-    same(short(of(`${base}httpRequest`, 4.2, {}, "continueRegularOutput").outputs), ["main[0]"])
-  })
-})
-
-describe("ports that depend on parameters", () => {
-  const rule = (outputKey: string) => ({ outputKey, renameOutput: true })
-  const model = { type: "ai_languageModel", index: 0, name: "Chat Model", required: true, maxConnections: 1 }
-
-  it("of a Switch: one for each rule, and the fallback", () => {
-    const rules = { values: [rule("yes"), rule("no")] }
-    same(short(of(`${base}switch`, 3.2, { rules }).outputs), ["main[0] yes", "main[1] no"])
-    same(short(of(`${base}switch`, 3.2, { rules, options: { fallbackOutput: "extra" } }).outputs), [
-      "main[0] yes",
-      "main[1] no",
-      "main[2] Fallback"
-    ])
-    same(of(`${base}switch`, 3.2, { mode: "expression", numberOutputs: 7 }).outputs?.length, 7)
-  })
-
-  it("of a Merge, of a webhook with several methods", () => {
-    same(of(`${base}merge`, 3.2, { numberInputs: 5 }).inputs?.length, 5)
-    const methods = { multipleMethods: true, httpMethod: ["GET", "POST", "PUT"] }
-    same(short(of(`${base}webhook`, 2, methods).outputs), ["main[0] GET", "main[1] POST", "main[2] PUT"])
-  })
-
-  it("of an agent: model, memory, tools, and a parser where it has one", () => {
-    const { inputs } = of(`${ai}agent`, 2)
-    same(short(inputs), ["main[0]", "ai_languageModel[0] Chat Model", "ai_memory[0] Memory", "ai_tool[0] Tool"])
-    const { never, ...rest } = inputs?.[1] ?? { type: "", index: 0 }
-    same(rest, model)
+  it("have what they need and take", () => {
+    same(of(`${base}set`, 3.4).inputs, [{ type: "main", index: 0 }])
+    const needed = { index: 0, required: true, maxConnections: 1 }
+    same(of(`${ai}chainRetrievalQa`, 1.6).inputs?.[2], { ...needed, type: "ai_retriever", name: "Retriever" })
+    const { never, ...rest } = of(`${ai}agent`, 2).inputs?.[1] ?? { type: "", index: 0 }
+    same(rest, { ...needed, type: "ai_languageModel", name: "Chat Model" })
     assert.include(never ?? [], `${ai}lmCohere`)
-    same(short(of(`${ai}agent`, 2.2, { hasOutputParser: true, needsFallback: true }).inputs), [
-      "main[0]",
-      "ai_languageModel[0] Chat Model",
-      "ai_languageModel[1] Fallback Model",
-      "ai_memory[0] Memory",
-      "ai_tool[0] Tool",
-      "ai_outputParser[0] Output Parser"
-    ])
     assert.include(of(`${ai}agent`, 1.5, { agent: "conversationalAgent" }).inputs?.[1]?.only ?? [], `${ai}lmChatOpenAi`)
-  })
-
-  it("of a vector store: a tool, a store, or a step", () => {
-    const store = (mode: string) => {
-      const { inputs, outputs } = of(`${ai}vectorStoreInMemory`, 1.1, { mode })
-      return [short(inputs), short(outputs)]
-    }
-    same(store("retrieve-as-tool"), [["ai_embedding[0] Embedding"], ["ai_tool[0] Tool"]])
-    same(store("retrieve"), [["ai_embedding[0] Embedding"], ["ai_vectorStore[0] Vector Store"]])
-    same(store("insert"), [["ai_embedding[0] Embedding", "main[0]", "ai_document[0] Document"], ["main[0]"]])
-  })
-
-  it("of LangChain Code are as they are set", () => {
-    same(short(of(`${ai}code`, 1, { inputs: { input: [{ type: "ai_tool" }] } }).inputs), ["ai_tool[0] Tool"])
-    same(of(`${ai}code`, 1).inputs, undefined)
   })
 
   it("are known for every type and version with its defaults, except LangChain Code, which has none", () => {
@@ -127,17 +119,14 @@ describe("text that is not an expression of n8n", () => {
   })
 
   it.each([
-    { code: "process.env" },
-    { code: "require('fs')" },
-    { code: "this.constructor.constructor('return process')()" },
-    { code: "(() => { for (;;); })()" },
-    { code: "throw new Error()" },
-    { code: "} } syntax" },
-    { code: "undefined" },
-    { code: "() => 1" }
-  ])("comes to nothing: $code", ({ code }) => {
-    same(evaluate(`={{ ${code} }}`, scope), undefined)
-  })
+    "process.env",
+    "throw new Error()",
+    "this.constructor.constructor('return process')()",
+    "(() => { for (;;); })()",
+    "} } syntax",
+    "undefined",
+    "() => 1"
+  ])("comes to nothing where it is not a value: %s", (code) => same(evaluate(`={{ ${code} }}`, scope), undefined))
 
   it("makes no ports beyond 256, and no large list to count them", () => {
     const inputs = (numberInputs: number) => of(`${base}merge`, 3.2, { numberInputs }).inputs?.length
@@ -166,20 +155,23 @@ describe("text that is not an expression of n8n", () => {
 })
 
 describe("ports that cannot be computed", () => {
-  it("are unknown where an expression decides, or the parameter is malformed, and none where there are none", () => {
-    const outputs = (version: number, given: Obj) => of(`${base}switch`, version, given).outputs
-    same(outputs(3.2, { mode: "expression", numberOutputs: "={{ 3 }}" }), undefined)
-    same(outputs(2, { mode: "expression", outputsAmount: "={{ 3 }}" }), undefined)
-    same(outputs(3.2, { mode: "={{ 'rules' }}" }), undefined)
-    same(outputs(3.2, { rules: { conditions: [] } }), undefined)
-    same(outputs(3.2, { rules: { values: { "0": {} } } }), undefined)
-    same(outputs(3.2, { rules: "={{ $json.rules }}" }), undefined)
-    same(outputs(3.2, { rules: {} }), [])
-    same(outputs(3.2, { mode: "expression", numberOutputs: 2, output: "={{ 1 }}" })?.length, 2)
-    same(of(`${base}merge`, 3.2, { numberInputs: "abc" }).inputs, undefined)
-    const conditions = { conditions: [{ leftValue: "={{ $json.a }}" }] }
-    same(outputs(3.2, { rules: { values: [{ conditions }] } })?.length, 1)
-  })
+  it.each<[version: number, parameters: Obj, count: number | undefined]>([
+    [3.2, { mode: "expression", numberOutputs: "={{ 3 }}" }, undefined],
+    [2, { mode: "expression", outputsAmount: "={{ 3 }}" }, undefined],
+    [3.2, { mode: "={{ 'rules' }}" }, undefined],
+    [3.2, { rules: { conditions: [] } }, undefined],
+    [3.2, { rules: { values: { "0": {} } } }, undefined],
+    [3.2, { rules: "={{ $json.rules }}" }, undefined],
+    [3.2, { rules: {} }, 0],
+    [3.2, { mode: "expression", numberOutputs: 2, output: "={{ 1 }}" }, 2],
+    [3.2, { rules: { values: [{ conditions: { conditions: [{ leftValue: "={{ $json.a }}" }] } }] } }, 1]
+  ])(
+    "of a Switch %s with %j: %s",
+    (version, given, count) => same(of(`${base}switch`, version, given).outputs?.length, count)
+  )
+
+  it("are unknown where the parameter is malformed", () =>
+    same(of(`${base}merge`, 3.2, { numberInputs: "abc" }).inputs, undefined))
 
   it("are unknown for every type whose ports depend on a parameter, where this is an expression", () => {
     let count = 0

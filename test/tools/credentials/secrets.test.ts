@@ -12,6 +12,7 @@ import { type Obj, obj } from "../../../src/base/Json.ts"
 import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
+import { recording } from "../../support/spans.ts"
 import { inWorld, type Needs } from "../../support/world.ts"
 import { calls, prepared, seed } from "../calls.ts"
 import { filesIn } from "../files.ts"
@@ -51,15 +52,8 @@ const echo = ({ body, method }: { readonly body?: unknown; readonly method: stri
 /** Everything that anybody could see of the attempts. */
 const traces = (before: typeof echo | undefined, redacts: boolean) => {
   const told: Array<string> = []
-  const spans: Array<Tracer.NativeSpan> = []
   const logger = Logger.make(({ cause, message }) => void told.push(JSON.stringify([message, String(cause)])))
-  const tracer = Tracer.make({
-    span: (options) => {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
+  const { spans, tracer } = recording()
   const run = (name: string, args: unknown) => {
     const tool = all.find((tool) => tool.name === name)
     return tool === undefined ? Effect.die(name) : tool.run(args).pipe(
