@@ -1,5 +1,5 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { marker, mayHold, redact } from "../../../src/base/Redact.ts"
+import { marker, mayHold, redact, redactText } from "../../../src/base/Redact.ts"
 import { forms } from "./forms.ts"
 
 /** Maps the secrets of a form, which stand in `«…»`. */
@@ -18,6 +18,7 @@ describe("forms", () => {
     assert.deepStrictEqual(redacted, mapSecrets(form, () => marker))
     assert.strictEqual(redact(redacted), redacted)
     const plain = mapSecrets(form, (secret) => secret)
+    if (typeof plain === "string") assert.strictEqual(redactText(plain), redacted)
     const behindLines = JSON.parse(
       JSON.stringify(plain),
       (_, inner) => typeof inner === "string" ? `a\n${inner}\n` : inner

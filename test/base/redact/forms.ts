@@ -27,22 +27,8 @@ const trees: ReadonlyArray<Form> = [
   ["key, capital bearer", { Authorization: "«BEARER abc123def456»" }],
   ["pair of httpRequest", { name: "X-Api-Key", value: "«abc»" }],
   ["pair of postgres", { values: [{ column: "password", value: "«hunter2»" }, { column: "user", value: "bob" }] }],
-  ["pair of dynamoDb", { fieldId: "api_token", fieldValue: "«abc1»" }],
-  ["pair of sendInBlue", { fieldName: "password", fieldValue: "«abc1»" }],
-  ["pair of supabase", { keyName: "secret_key", condition: "eq", keyValue: "«abc1»" }],
   ["pair of dynamoDb, attribute", { attribute: ":token", type: "string", value: "«abc1»" }],
-  ["pair of googleSheets", { lookupColumn: "Password", lookupValue: "«abc1»" }],
-  ["pair of evaluation", { inputName: "token", inputValue: "«abc1»" }],
-  ["pair of seaTable", { columnName: "password", columnValue: "«abc1»" }],
-  ["pair of set 3", { name: "clientSecret", type: "stringValue", stringValue: "«abc1»" }],
   ["pair of set 3, array", { name: "apiKeys", type: "arrayValue", arrayValue: "«[1,2,a3]»" }],
-  ["pair of ldap", { id: "userPassword", value: "«abc1»" }],
-  ["pair of hubspot", { property: "password", value: "«abc1»" }],
-  ["pair of hubspot filter", { propertyName: "api_key", operator: "EQ", value: "«abc1»" }],
-  ["pair of magento", { attribute_code: "api_token", value: "«abc1»" }],
-  ["pair of clockify", { customFieldId: "apiKey", value: "«abc1»" }],
-  ["pair of form trigger", { fieldLabel: "Password", fieldType: "password", defaultValue: "«abc1»" }],
-  ["pair of venafi", { Name: "Password", Values: "«abc1»" }],
   ["pair of slack", { title: "API key", value: "«abc1»", short: true }],
   ["pair of a header list", { headerName: "Authorization", value: "«Basic abc»" }],
   ["entries", { headers: [["accept", "text/html"], ["authorization", "«abc123»"]] }],
@@ -293,6 +279,33 @@ const texts: ReadonlyArray<Form> = [
   ["error", "401 for https://a.io?api_key=«abc»: {\"token\":\"«x1»\"}"]
 ]
 
+/** Several in one text, and what stands around them. */
+const mixed: ReadonlyArray<Form> = [
+  ["GitHub", `«gho_${fill(36)}» «ghs_${fill(36)}»`],
+  ["Slack", `«xoxp-1-2-${fill(12)}» «xapp-1-${fill(12)}»`],
+  ["AWS", `«AKIA${"A1".repeat(8)}» («ASIA${"B2".repeat(8)}»)`],
+  ["Google", `«ya29.${fill(40)}» «GOCSPX-${fill(28)}»`],
+  ["Stripe", `«rk_live_${fill(24)}» «whsec_${fill(32)}»`],
+  ["Telegram in a path", `https://api.telegram.org/«bot123456789:AA${fill(33)}»/x`],
+  ["Notion", `"«secret_${fill(43)}»"`],
+  ["HubSpot", `«pat-eu1-${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}».`],
+  ["PEM, another end", `-----BEGIN RSA PRIVATE KEY-----«\n${fill(64)}\n»-----END x`],
+  ["PEM with headers, cut", `"-----BEGIN PRIVATE KEY-----«\\nDEK-Info: AES-128-CBC\\n\\n${fill(64)}»`],
+  ["Bearer", "got Bearer «canary-webhook-token», bearer «abc12345»"],
+  ["Basic", "Basic «YWI6Y2Qx», got Basic «YWI6Y2Q=» back, Basic «YQ==», Basic «dXNlcjpwYXNzdw==»"],
+  ["Basic, in its header", "Proxy-Authorization: Basic «YTpi»"],
+  ["user in a URL, a token", `https://«ghp_${fill(36)}»:«x»@github.com`],
+  ["signature", "http://n8n/webhook-waiting/7?signature=«ab12»"],
+  ["query, encoded names", "https://a.io?api%5Fkey=«abc»&user%5Bpassword%5D=«x»"],
+  ["expression with a literal", "=https://a.io/{{ $json.id }}?token=«abc»"],
+  ["JSON, escaped at its end", "{\"user\": \"bob\", \"password\": \"«a\\\"b\\\\»\", \"n\": 1}"],
+  ["JSON after a colon", "error: \"password\": \"«a»\" is bad"],
+  ["JSON in JSON", "{\\\"token\\\":\\\"«a\\\\\\\"b»\\\",\\\"n\\\":1}"],
+  ["JSON of many", "{\"a\":\"b\",\"apiKey\":\"«c»\",\"d\":\"e\",\"pwd\":\"«f»\"}"],
+  ["JavaScript", "const apiKey = '«abc»'; h['X-Api-Key'] = \"«d»\""],
+  ["environment", "export API_KEY=«abc» && curl --token=«abc» x"]
+]
+
 /** What an agent has to read: states, code, prose. */
 const prose: ReadonlyArray<Form> = [
   "headers.Authorization = 'Bearer ' + token",
@@ -346,6 +359,17 @@ const prose: ReadonlyArray<Form> = [
   "{\"returnValue\":\"attribute\",\"key\":\"token\"}",
   "password: ${DB_PASSWORD}\ntoken: $TOKEN\nsecret: <secret>",
   "x-api-key header is missing; set the X-Api-Key header",
+  `sk-${fill(10)} task-${fill(30)}`,
+  `ghp_${fill(10)} xghp_${fill(36)} glpat-${fill(5)} github_pat_x`,
+  "xoxb-short xapp-x",
+  `AKIA${"A1".repeat(4)} AKIA${"A1".repeat(12)} AIza${fill(10)} ya29.x`,
+  `sk_live_x pk_live_${fill(24)} whsec_x SG.a.b SK${hex(20)} AC${hex(32)}`,
+  `12:AA${fill(33)} 123456789:BB${fill(33)} M${fill(5)}.${fill(6)}.${fill(27)}`,
+  `ntn_x secret_santa pat.${hex(64)} pat-eu1-x shpat_x npm_config hf_x pypi-server gsk_x`,
+  `eyJ${fill(20)}.x.y eyJ${fill(20)}`,
+  "-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY----- \"-----BEGIN PRIVATE KEY-----\"",
+  "Bearer {{ $json.token }}, `Bearer ${token}`",
+  "https://me:{{$json.pw}}@host Cookie: a={{ $json.c }} {{ $json.token == 'x' }} url + \"token=\" + token",
   "password = form.password\ntoken = await login()",
   "secret: required\npassword: optional"
 ].map((text) => [text, text])
@@ -400,4 +424,5 @@ const uncommon: ReadonlyArray<Form> = [
 ]
 
 /** All forms, those with a secret and those without. */
-export const forms: ReadonlyArray<Form> = [trees, shapes, lookalikes, hooks, requests, texts, prose, uncommon].flat()
+export const forms: ReadonlyArray<Form> = [trees, shapes, lookalikes, hooks, requests, mixed, texts, prose, uncommon]
+  .flat()
