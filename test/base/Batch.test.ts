@@ -48,17 +48,15 @@ describe("Batch", () => {
       assert.deepStrictEqual((yield* within({ needs: 1_000 }, 14)).left, [3, 4, 5, 6])
     }))
 
-  it.effect("begins the first element however little time is left", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual([...(yield* within({ needs: 100_000 }, 1)).done.keys()], [1])
-    }))
-
   it.effect("begins as many as run at a time however little time is left, and none in a call that has done something", () =>
     Effect.gen(function*() {
-      const few = { needs: 100_000, concurrency: 2 }
-      assert.deepStrictEqual([...(yield* within(few, 1)).done.keys()], [1, 2])
-      const { left, stopped } = yield* within({ ...few, isContinued: true }, 1)
-      assert.deepStrictEqual([left, stopped], [items, Batch.timeUp])
+      const needs = 100_000
+      assert.deepStrictEqual([...(yield* within({ needs }, 1)).done.keys()], [1])
+      assert.deepStrictEqual([...(yield* within({ needs, concurrency: 2 }, 1)).done.keys()], [1, 2])
+      for (const concurrency of [1, 2]) {
+        const { left, stopped } = yield* within({ needs, concurrency, isContinued: true }, 1)
+        assert.deepStrictEqual([left, stopped], [items, Batch.timeUp])
+      }
     }))
 
   it.effect("takes more time where progress is heard, and reports that of its elements only", () =>
@@ -75,11 +73,12 @@ describe("Batch", () => {
         grants: 30_000,
         message: (done: number, total: number) => `${done} of ${total}`
       }
-      const { left } = yield* Effect.provideService(within(options, 15), CallContext, context)
-      assert.deepStrictEqual(left, [])
+      const heard = Effect.provideService(CallContext, context)
+      assert.deepStrictEqual((yield* heard(within({ grants: 1_000 }, 40))).left, [])
+      assert.deepStrictEqual((yield* heard(within(options, 15))).left, [])
       assert.deepStrictEqual(messages, items.map((done) => `${done} of 6`))
       const inner = Batch.run(items, options, () => Effect.flatMap(CallContext, (own) => own.progress(1, 1, "inner")))
-      yield* Effect.provideService(inner, CallContext, context)
+      yield* heard(inner)
       assert.notInclude(messages, "inner")
     }))
 
@@ -87,23 +86,6 @@ describe("Batch", () => {
     Effect.gen(function*() {
       const { done, left, stopped } = yield* within({ concurrency: 2, within: 7_000 }, 3)
       assert.deepStrictEqual([[...done.keys()], left, stopped], [[1, 2, 3, 4], [5, 6], Batch.timeUp])
-    }))
-
-  it.effect("begins nothing without the time for it, if the call has made progress before", () =>
-    Effect.gen(function*() {
-      const { done, left } = yield* within({ needs: 100_000, isContinued: true }, 1)
-      assert.deepStrictEqual([done.size, left], [0, items])
-    }))
-
-  it.effect("grants more time after an element that took long, where progress is heard", () =>
-    Effect.gen(function*() {
-      const context = {
-        hearsProgress: true,
-        progress: () => Effect.void,
-        confirm: () => Effect.succeed("unasked" as const)
-      }
-      const { left } = yield* Effect.provideService(within({ grants: 1_000 }, 40), CallContext, context)
-      assert.deepStrictEqual(left, [])
     }))
 
   it.effect("ends at a failure that ends it, without those that have not begun", () =>

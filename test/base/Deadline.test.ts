@@ -66,14 +66,10 @@ describe("a call", () => {
       assert.isTrue(Exit.hasDies(yield* Effect.exit(Deadline.bounded(Effect.die(new Error("bug")), false))))
     }))
 
-  it.effect("has a person's time in addition to its own", () =>
+  it.effect("has a person's time in addition to its own, and more only where its caller hears of progress", () =>
     Effect.gen(function*() {
-      const call = Effect.andThen(Deadline.paused(Effect.sleep("5 minutes")), Effect.never)
-      assert.strictEqual(yield* lasting(Deadline.bounded(call, false)), 349)
-    }))
-
-  it.effect("has more time only for a caller that hears of progress", () =>
-    Effect.gen(function*() {
+      const asking = Effect.andThen(Deadline.paused(Effect.sleep("5 minutes")), Effect.never)
+      assert.strictEqual(yield* lasting(Deadline.bounded(asking, false)), 349)
       const call = Effect.andThen(Deadline.grantIfHeard(180_000), Effect.never)
       assert.strictEqual(yield* lasting(Deadline.bounded(call, false)), 49)
       assert.strictEqual(yield* lasting(heard(Deadline.bounded(call, false))), 184)
@@ -87,13 +83,9 @@ describe("a request", () => {
       return ((yield* Deadline.request(target, needed))() - now) / 1000
     })
 
-  it.effect("has the time it needs when no one waits", () =>
+  it.effect("has the time it needs when no one waits, else no more than is left, and a moment at its end", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* seconds(180), 180)
-    }))
-
-  it.effect("has no more than the time left, and a moment at its end", () =>
-    Effect.gen(function*() {
       const call = Effect.gen(function*() {
         const first = yield* seconds(30)
         yield* Effect.sleep("20 seconds")

@@ -177,52 +177,43 @@ describe("a workflow's text", () => {
   const [a, b] = workflow.nodes
   const link = (node: string) => ({ node, type: "main", index: 0 })
 
-  it.each<{ readonly does: string; readonly to: object; readonly replace: ReadonlyArray<readonly [string, string]> }>([
-    {
-      does: "disables one of its nodes",
-      to: { nodes: [{ ...a, disabled: true }, { ...b, disabled: true }] },
-      replace: [
-        ["{ \"rate\": 1.50 } }", "{ \"rate\": 1.50 }, \"disabled\": true }"],
-        ["{ \"text\": \"\\u00e9\" },", "{ \"text\": \"\\u00e9\" },\n      \"disabled\": true,"]
+  it.each<[does: string, to: object, ...replace: ReadonlyArray<readonly [string, string]>]>([
+    [
+      "disables its nodes",
+      { nodes: [{ ...a, disabled: true }, { ...b, disabled: true }] },
+      [`{ "rate": 1.50 } }`, `{ "rate": 1.50 }, "disabled": true }`],
+      [`{ "text": "\\u00e9" },`, `{ "text": "\\u00e9" },\n      "disabled": true,`]
+    ],
+    ["moves a node", { nodes: [a, { ...b, position: [240, 80] }] }, ["[240, 0] /*", "[240, 80] /*"]],
+    [
+      "renames a node",
+      { nodes: [{ ...a, name: "Z" }, b], connections: { Z: workflow.connections.A } },
+      [`"name": "A"`, `"name": "Z"`],
+      [`"A": {`, `"Z": {`]
+    ],
+    [
+      "connects nodes",
+      { connections: { A: { main: [[link("B"), link("A")]] }, B: { main: [[], [link("A")]] } } },
+      [
+        `"index": 0 }]] },`,
+        `"index": 0 }, { "node": "A", "type": "main", "index": 0 }]] },
+    "B": {
+      "main": [\n        [],\n        [\n          {\n            "node": "A",
+            "type": "main",\n            "index": 0\n          }\n        ]\n      ]\n    },`
       ]
-    },
-    {
-      does: "moves a node",
-      to: { nodes: [a, { ...b, position: [240, 80] }] },
-      replace: [["[240, 0] /*", "[240, 80] /*"]]
-    },
-    {
-      does: "renames a node",
-      to: { nodes: [{ ...a, name: "Z" }, b], connections: { Z: workflow.connections.A } },
-      replace: [["\"name\": \"A\"", "\"name\": \"Z\""], ["\"A\": {", "\"Z\": {"]]
-    },
-    {
-      does: "connects nodes",
-      to: { connections: { A: { main: [[link("B"), link("A")]] }, B: { main: [[], [link("A")]] } } },
-      replace: [[
-        "\"index\": 0 }]] },",
-        "\"index\": 0 }, { \"node\": \"A\", \"type\": \"main\", \"index\": 0 }]] },\n" +
-        "    \"B\": {\n      \"main\": [\n        [],\n        [\n          {\n            \"node\": \"A\",\n" +
-        "            \"type\": \"main\",\n            \"index\": 0\n          }\n        ]\n      ]\n    },"
-      ]]
-    },
-    {
-      does: "adds a node",
-      to: { nodes: [a, b, { id: "c", name: "C", position: [480, 0] }] },
-      replace: [[
-        "    },\n  ],",
-        "    },\n    {\n      \"id\": \"c\",\n      \"name\": \"C\",\n      \"position\": [480, 0]\n    },\n  ],"
-      ]]
-    },
-    {
-      does: "removes the first node",
-      to: { nodes: [b], connections: {} },
-      replace: [
-        ["\n    { \"id\": \"a\", \"name\": \"A\", \"position\": [0, 0], \"parameters\": { \"rate\": 1.50 } },", ""],
-        ["{\n    \"A\": { \"main\": [[{ \"node\": \"B\", \"type\": \"main\", \"index\": 0 }]] },\n  }", "{}"]
-      ]
-    }
-  ])("$does", ({ replace, to }) => {
+    ],
+    [
+      "adds a node",
+      { nodes: [a, b, { id: "c", name: "C", position: [480, 0] }] },
+      ["    },\n  ],", `    },\n    {\n      "id": "c",\n      "name": "C",\n      "position": [480, 0]\n    },\n  ],`]
+    ],
+    [
+      "removes the first node",
+      { nodes: [b], connections: {} },
+      [`\n    { "id": "a", "name": "A", "position": [0, 0], "parameters": { "rate": 1.50 } },`, ""],
+      [`{\n    "A": { "main": [[{ "node": "B", "type": "main", "index": 0 }]] },\n  }`, "{}"]
+    ]
+  ])("%s", (_, to, ...replace) => {
     const expected = replace.reduce((text, [from, to]) => {
       assert.include(text, from)
       return text.replace(from, to)
@@ -237,10 +228,7 @@ describe("a workflow's text", () => {
   })
 
   it("with a repeated key contains the new value once", () => {
-    assert.strictEqual(
-      JsonText.rewrite("{ \"a\": 1, \"a\": 2, \"b\": [3, 4] }", { a: 5, b: [3] }),
-      "{ \"a\": 5, \"b\": [3] }"
-    )
+    assert.strictEqual(JsonText.rewrite(`{ "a": 1, "a": 2, "b": [3, 4] }`, { a: 5, b: [3] }), `{ "a": 5, "b": [3] }`)
   })
 
   it("of 2,000 nodes is changed in one of them alone", () => {
