@@ -71,19 +71,10 @@ describe("node details", () => {
         if (text.length > 3_500) assert.isAtMost(countTokens(text), 1_500, `${nodeType.type} ${JSON.stringify(ask)}`)
         const description = NodeType.at(nodeType, answer.version)
         const { example } = answer
-        const parameters = NodeHelpers.getNodeParameters(
-          description?.properties,
-          example?.parameters,
-          true,
-          false,
-          example,
-          description
-        )
-        const issues = issuesOf(
-          description?.properties,
-          { ...example, parameters },
-          description
-        )
+        const properties = description?.properties
+        const given = example?.parameters
+        const parameters = NodeHelpers.getNodeParameters(properties, given, true, false, example, description)
+        const issues = issuesOf(properties, { ...example, parameters }, description)
         if (issues !== null) refused.push({ type: nodeType.type, ask, issues, parameters: example?.parameters })
         count++
       }
@@ -93,28 +84,21 @@ describe("node details", () => {
   })
 
   it("list the parameters of a resource and operation, the required ones first", () => {
-    const { example, operations, parameters } = details("n8n-nodes-base.slack", {
-      resource: "channel",
-      operation: "invite"
-    })
+    const ask = { resource: "channel", operation: "invite" }
+    const { example, operations, parameters } = details("n8n-nodes-base.slack", ask)
     assert.isUndefined(operations)
     assert.deepStrictEqual(Object.keys(parameters).slice(0, 2).toSorted(), ["channelId", "userIds"])
-    assert.deepInclude(parameters["channelId"], {
-      type: "resourceLocator",
-      required: true,
-      modes: ["list", "id", "url"]
-    })
+    const modes = ["list", "id", "url"]
+    assert.deepInclude(parameters["channelId"], { type: "resourceLocator", required: true, modes })
     assert.notProperty(parameters, "messageType")
     const parameterValues = obj(example?.parameters)
-    assert.deepInclude(parameterValues, { resource: "channel", operation: "invite" })
+    assert.deepInclude(parameterValues, ask)
     assert.deepInclude(parameterValues?.["channelId"] as Obj, { __rl: true, mode: "id" })
   })
 
   it("find the resource of an operation", () => {
-    assert.deepInclude(obj(details("n8n-nodes-base.slack", { operation: "getPermalink" }).example?.parameters), {
-      resource: "message",
-      operation: "getPermalink"
-    })
+    const chosen = { resource: "message", operation: "getPermalink" }
+    assert.deepInclude(details("n8n-nodes-base.slack", { operation: "getPermalink" }).example?.parameters, chosen)
   })
 
   it("list resources and operations when neither is given", () => {
@@ -128,10 +112,8 @@ describe("node details", () => {
     const { otherwise, parameters } = details("n8n-nodes-base.httpRequest")
     assert.property(parameters, "jsonBody")
     assert.notProperty(parameters, "bodyParameters")
-    assert.strictEqual(
-      otherwise?.["bodyParameters"],
-      "sendBody is true, contentType is \"json\", specifyBody is \"keypair\""
-    )
+    const when = `sendBody is true, contentType is "json", specifyBody is "keypair"`
+    assert.strictEqual(otherwise?.["bodyParameters"], when)
     // For agents only.
     assert.notProperty(otherwise, "optimizeResponse")
   })
@@ -144,28 +126,20 @@ describe("node details", () => {
       specifyBody: "json",
       jsonBody: "={{ JSON.stringify({ id: $json.id, name: $json.name }) }}"
     })
-    assert.deepStrictEqual(example("n8n-nodes-base.if"), {
-      conditions: {
-        options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 3 },
-        conditions: [{
-          id: "1",
-          leftValue: "={{ $json.status }}",
-          rightValue: "active",
-          operator: { type: "string", operation: "equals" }
-        }],
-        combinator: "and"
-      }
+    const operator = { type: "string", operation: "equals" }
+    const filter = (version: number) => ({
+      options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version },
+      conditions: [{ id: "1", leftValue: "={{ $json.status }}", rightValue: "active", operator }],
+      combinator: "and"
     })
+    assert.deepStrictEqual(example("n8n-nodes-base.if"), { conditions: filter(3) })
+    // The version of a filter is that of the node's version.
+    const older = details("n8n-nodes-base.if", { version: 2.2 }).example?.parameters
+    assert.deepInclude(older, { conditions: filter(2) })
+    const value = "={{ ($json.price ?? 0) * ($json.quantity ?? 1) }}"
     assert.deepStrictEqual(example("n8n-nodes-base.set"), {
       mode: "manual",
-      assignments: {
-        assignments: [{
-          id: "1",
-          name: "total",
-          type: "number",
-          value: "={{ ($json.price ?? 0) * ($json.quantity ?? 1) }}"
-        }]
-      }
+      assignments: { assignments: [{ id: "1", name: "total", type: "number", value }] }
     })
     assert.deepStrictEqual(example("n8n-nodes-base.scheduleTrigger"), {
       rule: { interval: [{ field: "weeks", weeksInterval: 1, triggerAtDay: [1, 2, 3, 4, 5], triggerAtHour: 9 }] }
@@ -173,28 +147,24 @@ describe("node details", () => {
     const schema = obj(example("@n8n/n8n-nodes-langchain.outputParserStructured"))
     assert.strictEqual(schema?.["schemaType"], "manual")
     assert.deepInclude(JSON.parse(String(schema?.["inputSchema"])), { type: "object" })
+    const locator = { __rl: true, mode: "id", value: "896347036838936576" }
     assert.deepStrictEqual(example("n8n-nodes-base.discord"), {
       resource: "message",
       operation: "send",
       authentication: "botToken",
-      guildId: { __rl: true, mode: "id", value: "896347036838936576" },
-      channelId: { __rl: true, mode: "id", value: "896347036838936576" },
+      guildId: locator,
+      channelId: locator,
       sendTo: "channel",
       content: "My message"
     })
-    // The version of a filter is that of the node's version.
-    const older = obj(obj(details("n8n-nodes-base.if", { version: 2.2 }).example?.parameters)?.["conditions"])
-    assert.strictEqual(obj(older?.["options"])?.["version"], 2)
   })
 
   it("describe what adds a port, and the error output", () => {
     const { inputs = [], outputs = [] } = details("@n8n/n8n-nodes-langchain.agent")
     assert.include(inputs, "ai_outputParser Output Parser when hasOutputParser is true")
     assert.include(outputs, "main[1] error when the node has onError: \"continueErrorOutput\": {…input, error}")
-    assert.include(
-      details("n8n-nodes-base.switch").outputs ?? [],
-      "main[1] Fallback when options.fallbackOutput is \"extra\""
-    )
+    const fallback = `main[1] Fallback when options.fallbackOutput is "extra"`
+    assert.include(details("n8n-nodes-base.switch").outputs ?? [], fallback)
     assert.include(details("n8n-nodes-base.merge").inputs ?? [], "main[2] Input 3 when numberInputs is 3")
     const store = details("@n8n/n8n-nodes-langchain.vectorStorePinecone")
     assert.include(store.outputs ?? [], "ai_tool Tool instead when mode is \"retrieve-as-tool\"")
@@ -226,24 +196,16 @@ describe("node details", () => {
     const { parameters } = details("n8n-nodes-base.if")
     assert.match(parameters["conditions"]?.shape ?? "", /conditions: \[\{id, leftValue, rightValue, operator/)
     assert.match(parameters["conditions"]?.operators?.["number"] ?? "", /\bgte\b/)
-    assert.strictEqual(
-      details("n8n-nodes-base.slack").parameters["channelId"]?.shape,
-      "{__rl: true, mode, value}"
-    )
+    assert.strictEqual(details("n8n-nodes-base.slack").parameters["channelId"]?.shape, "{__rl: true, mode, value}")
   })
 
   it.each(parts)("stay below 1,500 tokens for any request by name (part %i)", (part) => {
     let count = 0
     for (const nodeType of partOf([...nodeTypes.all.values()], part)) {
       const description = NodeType.at(nodeType, NodeType.defaultVersion(nodeType))
-      const names = [
-        ...new Set(
-          ParameterView.ofVersion(description?.properties ?? [], {
-            version: NodeType.defaultVersion(nodeType),
-            isTool: false
-          }).map(({ name }) => name)
-        )
-      ]
+      const version = NodeType.defaultVersion(nodeType)
+      const shown = ParameterView.ofVersion(description?.properties ?? [], { version, isTool: false })
+      const names = [...new Set(shown.map(({ name }) => name))]
       for (const parameters of [names, ...names.map((name) => [name])]) {
         if (parameters.length === 0) continue
         const answer = answered(described(nodeType, { parameters }))
@@ -271,11 +233,8 @@ describe("node details", () => {
     assert.strictEqual(outputs?.[0], "main")
     assert.strictEqual(tool, "n8n-nodes-base.slackTool")
     assert.include(versions, 2.2)
-    assert.deepInclude(credentials ?? [], {
-      type: "slackApi",
-      required: true,
-      when: "authentication is \"accessToken\""
-    })
+    const when = "authentication is \"accessToken\""
+    assert.deepInclude(credentials ?? [], { type: "slackApi", required: true, when })
     assert.match(docs ?? "", /^https:\/\/docs\.n8n\.io\//)
     assert.deepStrictEqual(details("n8n-nodes-base.if").outputs?.slice(0, 2), ["main[0] true", "main[1] false"])
     assert.include(details("@n8n/n8n-nodes-langchain.agent").inputs ?? [], "ai_languageModel Chat Model (required)")
@@ -296,10 +255,7 @@ describe("node details", () => {
       parameters: ["jsonBody", "options.pagination", "options.pagination.pagination.nextURL", "options.timeout"]
     })
     assert.isUndefined(example)
-    assert.strictEqual(
-      parameters["jsonBody"]?.when,
-      "sendBody is true, contentType is \"json\", specifyBody is \"json\""
-    )
+    assert.strictEqual(parameters["jsonBody"]?.when, `sendBody is true, contentType is "json", specifyBody is "json"`)
     assert.property(obj(parameters["options.pagination"]?.fields)?.["pagination"], "requestInterval")
     assert.strictEqual(parameters["options.pagination.pagination.nextURL"]?.type, "string")
     assert.strictEqual(parameters["options.timeout"]?.default, 10_000)
