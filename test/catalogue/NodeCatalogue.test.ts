@@ -71,16 +71,13 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
         const tool = Option.getOrThrow(yield* find("n8n-nodes-base.slackTool"))
         assert.deepStrictEqual(tool.descriptions[0]?.outputs, ["ai_tool"])
         // The first version is not made for it.
-        assert.deepStrictEqual(
-          NodeType.versions(tool),
-          NodeType.versions(nodeTypes.get("n8n-nodes-base.slack")).slice(1)
-        )
+        const [, ...made] = NodeType.versions(nodeTypes.get("n8n-nodes-base.slack"))
+        assert.deepStrictEqual(NodeType.versions(tool), made)
         // A type of its own, though it is named like a tool of another.
         const own = "@n8n/n8n-nodes-langchain.agentTool"
         assert.deepStrictEqual(Option.getOrThrow(yield* find(own)).descriptions, nodeTypes.get(own).descriptions)
-        for (
-          const type of ["n8n-nodes-base.ifTool", "n8n-nodes-base.ifHitlTool", "n8n-nodes-base.nothingTool", "Tool"]
-        ) {
+        const others = ["ifTool", "ifHitlTool", "nothingTool"].map((name) => `n8n-nodes-base.${name}`)
+        for (const type of [...others, "Tool"]) {
           assert.deepStrictEqual(yield* find(type), Option.none(), type)
         }
       }))
@@ -89,10 +86,8 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
       Effect.gen(function*() {
         const { get } = yield* Catalogue
         const hint = (type: string) => Effect.map(Effect.flip(get(type)), (error) => Hints.text(error.hint))
-        assert.match(
-          yield* hint("n8n-nodes-base.lmChatOpenAi"),
-          /^Did you mean '@n8n\/n8n-nodes-langchain\.lmChatOpenAi'\?/
-        )
+        const moved = yield* hint("n8n-nodes-base.lmChatOpenAi")
+        assert.match(moved, /^Did you mean '@n8n\/n8n-nodes-langchain\.lmChatOpenAi'\?/)
         assert.match(yield* hint("n8n-nodes-base.httprequest"), /'n8n-nodes-base\.httpRequest'/)
         assert.match(yield* hint("slak"), /'n8n-nodes-base\.slack'/)
         assert.strictEqual(yield* hint("n8n-nodes-acme.zzzzzzzzzz"), "node_search finds types by what they do.")
@@ -179,10 +174,8 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
       assert.include(JSON.stringify(yield* refusal(plain)), `"version":3`)
       assert.include(yield* refusal("throw new TypeError('no fuel')"), "cannot be loaded: TypeError: no fuel")
       assert.include(yield* refusal("process.exit(0)"), "it ended before its nodes were made")
-      assert.include(
-        yield* refusal("exports.Rocket = class { description = { name: 7 } }"),
-        "is not a list of node types"
-      )
+      const unnamed = "exports.Rocket = class { description = { name: 7 } }"
+      assert.include(yield* refusal(unnamed), "is not a list of node types")
       assert.include(yield* refusal("this is no JavaScript"), "SyntaxError")
     }).pipe(Effect.scoped))
 
@@ -233,10 +226,8 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
     Effect.gen(function*() {
       const escape = "={{ (import('fs').catch(e => e.constructor.constructor('return process')()), ['main']) }}"
       const { folder } = yield* packaged([{ ...acme, outputs: escape }])
-      const rocket = yield* withOptions(
-        { nodes: [folder] },
-        Catalogue.use(({ get }) => get("n8n-nodes-acme.acmeRockets"))
-      )
+      const get = Catalogue.use(({ get }) => get("n8n-nodes-acme.acmeRockets"))
+      const rocket = yield* withOptions({ nodes: [folder] }, get)
       const evaluate = yield* Ports.evaluator
       assert.strictEqual(rocket.descriptions[0]?.outputs, escape)
       assert.isUndefined(evaluate(escape, { parameters: {}, version: 1 }))
@@ -252,10 +243,8 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
       const empty = yield* fs.makeTempDirectoryScoped()
       assert.include(yield* refusal(empty), "no package.json there or above it")
       yield* fs.writeFileString(`${empty}/package.json`, `{"name":"n8n-nodes-none"}`)
-      assert.include(
-        yield* refusal(empty),
-        "it has no dist/types/nodes.json, and its package.json lists no nodes"
-      )
+      const reason = "it has no dist/types/nodes.json, and its package.json lists no nodes"
+      assert.include(yield* refusal(empty), reason)
       for (const nodes of ["{", "{}", [{ ...acme, properties: "none" }], [7]]) {
         const { file, folder } = yield* packaged(nodes)
         assert.include(yield* refusal(folder), "is not a list of node types")
@@ -270,18 +259,11 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
       const path = yield* Path.Path
       const folder = yield* fs.makeTempDirectoryScoped()
       const bytes = yield* fs.readFile(NodeCatalogue.dataFile)
-      const garbled = bytes.slice()
-      garbled.fill(7, garbled.length >> 1)
-      const files = {
-        missing: undefined,
-        empty: bytes.slice(0, 2),
-        cut: bytes.slice(0, 100),
-        garbled,
-        other: Buffer.from("{}")
-      }
+      const garbled = bytes.slice().fill(7, bytes.length >> 1)
+      const files = { missing: undefined, empty: bytes.slice(0, 2), cut: bytes.slice(0, 100), garbled, other: "{}" }
       for (const [name, content] of Object.entries(files)) {
         const dataFile = path.join(folder, name)
-        if (content !== undefined) yield* fs.writeFile(dataFile, content)
+        if (content !== undefined) yield* fs.writeFile(dataFile, Buffer.from(content))
         const error = yield* withOptions(
           { dataFile },
           Catalogue.use((catalogue) => Effect.flip(Effect.forEach(nodeTypes.all.keys(), catalogue.find)))

@@ -35,12 +35,8 @@ const disagreements = (one: Case): ReadonlyArray<string> => {
   }
   const values = complete(description, node)
   const names = issues(description, node, suggestion).map(({ name }) => name).toSorted()
-  const scope = {
-    values: expected.complete,
-    root: expected.complete,
-    version,
-    isTool: description.name.endsWith("Tool")
-  }
+  const isTool = description.name.endsWith("Tool")
+  const scope = { values: expected.complete, root: expected.complete, version, isTool }
   return [
     ...isDeepStrictEqual(json(values), json(expected.complete)) ? [] : [at("defaults", values, expected.complete)],
     ...isDeepStrictEqual(names, expected.issues) ? [] : [at("issues", names, expected.issues)],
@@ -147,30 +143,10 @@ describe("display", () => {
 
   const targets: Obj = { eq: "a", not: "a", gte: 2, lte: 2, gt: 2, lt: 2, between: { from: 1, to: 3 }, includes: "b" }
   const operators = { ...targets, startsWith: "a", endsWith: "c", regex: "^a.c$", exists: true, none: 1 }
-  const values = [
-    "a",
-    "abc",
-    "",
-    "=x",
-    1,
-    2,
-    2.1,
-    3,
-    true,
-    null,
-    [],
-    ["a"],
-    ["a", 2],
-    { __rl: true, value: "a" },
-    {
-      __rl: true,
-      mode: "id",
-      value: ["a"]
-    },
-    { a: { b: "a" } },
-    [["a"]],
-    [3, null]
-  ]
+  const scalars = ["a", "abc", "", "=x", 1, 2, 2.1, 3, true, null]
+  const lists = [[], ["a"], ["a", 2], [["a"]], [3, null]]
+  const locators = [{ __rl: true, value: "a" }, { __rl: true, mode: "id", value: ["a"] }]
+  const values = [...scalars, ...lists, ...locators, { a: { b: "a" } }]
   const names = ["p", "/p", "p.a.b", "/p.value", "@version", "@tool", "p[0]", "absent"]
 
   it("of every operator, path and value is n8n's", () => {

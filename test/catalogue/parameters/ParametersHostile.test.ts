@@ -11,16 +11,10 @@ const http = "n8n-nodes-base.httpRequest"
 const slack = "n8n-nodes-base.slack"
 
 describe("hostile values", () => {
-  const few = [
-    http,
-    slack,
-    "n8n-nodes-base.set",
-    "n8n-nodes-base.if",
-    "n8n-nodes-base.googleSheets",
-    "n8n-nodes-base.notion",
-    "n8n-nodes-base.switch"
-  ]
-    .flatMap((type) => nodeTypes.get(type).descriptions.slice(0, 1))
+  const types = `${http} ${slack} ${"set if googleSheets notion switch".replace(/\w+/g, "n8n-nodes-base.$&")}`.split(
+    " "
+  )
+  const few = types.flatMap((type) => nodeTypes.get(type).descriptions.slice(0, 1))
   const all = (description: NodeType.Description, parameters: Obj) => {
     const node = { typeVersion: NodeType.versionsOf(description).at(-1) ?? 1, parameters }
     complete(description, node)
@@ -45,10 +39,7 @@ describe("hostile values", () => {
     ["10,000 levels", deep(10_000)],
     ["lists in lists", JSON.parse("[".repeat(10_000) + "]".repeat(10_000))],
     ["null", null],
-    [
-      "__proto__",
-      JSON.parse("{\"__proto__\": {\"value\": 1}, \"constructor\": null, \"toString\": 1, \"hasOwnProperty\": 2}")
-    ],
+    ["__proto__", JSON.parse(`{"__proto__": {"value": 1}, "constructor": null, "toString": 1, "hasOwnProperty": 2}`)],
     ["methods that are none", { toString: 5, valueOf: null, __rl: true, mode: "id", value: { toString: 5 } }],
     ["a long string", `{${"a: '\\'".repeat(20_000)}`],
     ["many spaces", `a@b${" ".repeat(50_000)}!`],

