@@ -140,11 +140,9 @@ describe("JavaScript", () => {
     ["() => { try {} catch {} }", "'try' is not allowed here"],
     ["() => { throw 1 }", "'throw' is not allowed here"],
     ["() => { switch (1) {} }", "'switch' is not allowed here"],
-    ["() => { for (;;) {} }", "A loop is not allowed here"],
-    ["() => { for (const k in {}) {} }", "A loop is not allowed here"],
-    ["() => { for (const k of []) {} }", "A loop is not allowed here"],
-    ["() => { while (1) {} }", "A loop is not allowed here"],
-    ["() => { do {} while (1) }", "A loop is not allowed here"],
+    ...["for (;;) {}", "for (const k in {}) {}", "for (const k of []) {}", "while (1) {}", "do {} while (1)"].map(
+      (loop) => [`() => { ${loop} }`, "A loop is not allowed here"] as const
+    ),
     ["() => { x: {} }", "A label is not allowed here"],
     ["() => { let n = 1; n++ }", "'++' is not allowed here"],
     ["() => { let n = 1; n += 1 }", "'+=' is not allowed here"],
@@ -165,28 +163,19 @@ describe("JavaScript", () => {
   })
 
   it("a dropped method is refused by its name and place", () => {
-    for (
-      const method of [
-        ..."repeat padEnd padStart lastIndexOf search trimStart charCodeAt codePointAt normalize localeCompare".split(
-          " "
-        ),
-        ..."sort toSorted reverse forEach reduceRight flat pop shift unshift splice fill exec toPrecision".split(" ")
-      ]
-    ) {
+    const ofTexts = "repeat padEnd padStart lastIndexOf search trimStart charCodeAt codePointAt normalize localeCompare"
+    const others = "sort toSorted reverse forEach reduceRight flat pop shift unshift splice fill exec toPrecision"
+    for (const method of `${ofTexts} ${others}`.split(" ")) {
       const { at, kind, message } = Result.getOrThrow(Result.flip(where(`tags.${method}(1)`)))
       same([kind, message, at], ["refused", `A method '${method}' is not allowed here`, 5])
     }
   })
 
   it.each([
-    ..."globalThis process import.meta new.target Date.now() Symbol.iterator 'x'.includes [].push [...'abc'] /a/y"
-      .split(
-        " "
-      ),
-    ..."({}).__proto__.x Object.getPrototypeOf({}) Reflect.ownKeys({}) eval('1') require('fs') 'x'.constructor('y')"
-      .split(
-        " "
-      ),
+    ..."globalThis process import.meta new.target Date.now() Symbol.iterator 'x'.includes [].push /a/y".split(" "),
+    ..."({}).__proto__.x Object.getPrototypeOf({}) Reflect.ownKeys({}) eval('1') require('fs')".split(" "),
+    "[...'abc']",
+    "'x'.constructor('y')",
     "await 1",
     "new Date()",
     "new Function('return 1')",

@@ -87,14 +87,7 @@ const parameters = (value: string) => ({
 
 describe("name and value", () => {
   it("redacts the value next to a credential's name, as n8n's nodes store pairs", () => {
-    assert.deepStrictEqual<unknown>(redact(parameters("Hunter2")), {
-      ...parameters(marker),
-      list: [
-        { key: "Authorization", value: marker },
-        { header: "Cookie", value: [marker, marker] },
-        { headerName: "jwt", value: marker }
-      ]
-    })
+    assert.deepStrictEqual(redact(parameters("Hunter2")), parameters(marker))
     const expressions = parameters("={{ $json.secret }}")
     assert.strictEqual(redact(expressions), expressions)
   })
@@ -189,15 +182,13 @@ describe("properties", () => {
     assert.strictEqual(redactText(once), once)
   }, { arbitrary: { runs: rounds(3000), size: 30, seed: "seams" } })
 
-  it.prop("keeps the shape, and every number, boolean and null", { json: Json, key: SecretKey }, ({ json, key }) => {
-    const value = { [key]: json, pair: { name: key, value: json } }
-    assert.deepStrictEqual(shape(redact(value)), shape(value))
-  }, many)
-
-  it.prop("never mutates", { json: Json, key: SecretKey }, ({ json, key }) => {
-    const value = { a: [{ [key]: "x" }, json] }
+  it.prop("keeps the shape, and every number, boolean and null, and mutates nothing", {
+    json: Json,
+    key: SecretKey
+  }, ({ json, key }) => {
+    const value = { a: [{ [key]: "x" }, json], [key]: json, pair: { name: key, value: json } }
     const before = structuredClone(value)
-    redact(value)
+    assert.deepStrictEqual(shape(redact(value)), shape(value))
     assert.deepStrictEqual(value, before)
   }, many)
 

@@ -7,7 +7,7 @@ import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as HttpErrors from "../../src/n8n/HttpErrors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import { type Answer, answers, fails, failure, refuses, says, scriptedClient } from "./clients.ts"
+import { type Answer, answers, fails, failure, refuses, says, scriptedClient, unknownCertificates } from "./clients.ts"
 
 describe("an error's envelope", () => {
   const envelope = Effect.fnUntraced(function*(
@@ -79,34 +79,23 @@ describe("an error's envelope", () => {
       })
     }))
 
-  it.effect.each([
-    { status: 401, names: ["N8N_API_KEY", "--api-key"] },
-    { status: 403, names: ["scope"] },
-    { status: 405, names: ["older"] },
-    { status: 409, names: ["errorDetails"] },
-    { status: 429, names: ["wait"] },
-    { status: 503, names: ["log"] }
-  ])("for HTTP $status says what to do", ({ names, status }) =>
+  it.effect.each<[what: string | number, answer: Answer, ...words: ReadonlyArray<string>]>([
+    [401, refuses(401), "N8N_API_KEY", "--api-key"],
+    [403, refuses(403), "scope"],
+    [405, refuses(405), "older"],
+    [409, refuses(409), "errorDetails"],
+    [429, refuses(429), "wait"],
+    [503, refuses(503), "log"],
+    ...["ENOTFOUND", "EAI_AGAIN", "ECONNRESET", "ERR_TLS_CERT_ALTNAME_INVALID"].map((code) =>
+      [code, fails(code), "N8N_URL"] as [string, Answer, string]
+    ),
+    ...unknownCertificates.map((code) => [code, fails(code), "NODE_EXTRA_CA_CERTS"] as [string, Answer, string]),
+    ["CERT_HAS_EXPIRED", fails("CERT_HAS_EXPIRED"), "renew"]
+  ])("for %s says what to do", ([what, answer, ...words]) =>
     Effect.gen(function*() {
-      const { hint, name, statusCode } = yield* envelope(refuses(status))
-      assert.strictEqual(name, "ApiError")
-      assert.strictEqual(statusCode, status)
-      for (const each of names) assert.include(hint, each)
-    }))
-
-  it.effect.each([
-    { code: "ENOTFOUND", names: "N8N_URL" },
-    { code: "EAI_AGAIN", names: "N8N_URL" },
-    { code: "ECONNRESET", names: "N8N_URL" },
-    { code: "DEPTH_ZERO_SELF_SIGNED_CERT", names: "NODE_EXTRA_CA_CERTS" },
-    { code: "SELF_SIGNED_CERT_IN_CHAIN", names: "NODE_EXTRA_CA_CERTS" },
-    { code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE", names: "NODE_EXTRA_CA_CERTS" },
-    { code: "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", names: "NODE_EXTRA_CA_CERTS" },
-    { code: "ERR_TLS_CERT_ALTNAME_INVALID", names: "N8N_URL" },
-    { code: "CERT_HAS_EXPIRED", names: "renew" }
-  ])("for $code mentions $names", ({ code, names }) =>
-    Effect.gen(function*() {
-      assert.include((yield* envelope(fails(code))).hint, names)
+      const { hint, name, statusCode } = yield* envelope(answer)
+      assert.deepStrictEqual([name, statusCode], ["ApiError", typeof what === "number" ? what : undefined])
+      for (const each of words) assert.include(hint, each)
     }))
 
   it.effect("for a port without TLS has no lines of OpenSSL", () =>

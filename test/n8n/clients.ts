@@ -46,6 +46,13 @@ export const fails = (code?: string, message = `connect ${code} 127.0.0.1:5678`)
     })
   )
 
+const unknownIssuer = "UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY".split(" ")
+
+/** Codes of certificates that Node does not know. */
+export const unknownCertificates = ["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", ...unknownIssuer]
+
+export const certificateFaults = [...unknownCertificates, "ERR_TLS_CERT_ALTNAME_INVALID", "CERT_HAS_EXPIRED"]
+
 const streams = (pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void): Answer => () =>
   Effect.sync(() =>
     new Response(
