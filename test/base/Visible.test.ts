@@ -1,15 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Services from "../../src/app/Services.ts"
 import * as Visible from "../../src/base/Visible.ts"
-import * as Demo from "../../src/demo/Demo.ts"
-import * as McpServer from "../../src/mcp/McpServer.ts"
-import * as FakeN8n from "../../src/testing/FakeN8n.ts"
-import * as tools from "../../src/tools/index.ts"
 import * as Placeholders from "../../src/workflow/Placeholders.ts"
 import { Json } from "../support/arbitrary.ts"
 
@@ -107,23 +100,4 @@ describe("Visible", () => {
       Result.succeed({ text: "a\u202Eb", other: "a\\u202eb" })
     )
   })
-
-  it.effect("no answer or error has hidden characters", () =>
-    Effect.gen(function*() {
-      const name = "Invoice\u202Etxt.exe\u{E0049}\u0007"
-      const [workflow] = Demo.seed.workflows
-      const n8n = FakeN8n.layer({ workflows: [{ ...workflow, id: "1", name }], executions: [] })
-      const answers = yield* Effect.all([
-        McpServer.respond(tools.listWorkflows, {}),
-        McpServer.respond(tools.getWorkflow, { id: "1", raw: true }),
-        McpServer.respond(tools.getWorkflow, { id: "1", nodes: [name] }),
-        McpServer.respond(tools.getWorkflow, { [name]: "1" })
-      ]).pipe(Effect.provide(Layer.merge(n8n, Services.layerMemory)))
-      assert.deepStrictEqual(answers.map(({ isError }) => isError === true), [false, false, true, true])
-      for (const answer of answers) {
-        const escaped = JSON.stringify(answer)
-        assert.include(escaped, "u202etxt.exe")
-        assert.notMatch(escaped, /[\u202E\u{E0049}]|[^\\]\\u0007/u)
-      }
-    }))
 })
