@@ -31,15 +31,15 @@ import {
 } from "./clients.ts"
 
 describe("the reason of an ApiError", () => {
-  it.effect.each<[answer: typeof answers, reason: string, message: string]>([
-    [neverAnswers, "Timeout", ": no answer from https://n8n.test within 300 ms"],
-    [fails("ECONNREFUSED"), "Unreachable", ": connect ECONNREFUSED 127.0.0.1:5678"],
-    [refuses(403), "Status 403", " (HTTP 403): n8n's own words"],
-    [refuses(500), "Status 500", " (HTTP 500): n8n's own words"],
-    [says("<html>"), "Unreadable", ": a web page instead of JSON"]
+  it.effect.each<[reason: string, message: string, answer: typeof answers]>([
+    ["Timeout", ": no answer from https://n8n.test within 300 ms", neverAnswers],
+    ["Unreachable", ": connect ECONNREFUSED 127.0.0.1:5678", fails("ECONNREFUSED")],
+    ["Status 403", " (HTTP 403): n8n's own words", refuses(403)],
+    ["Status 500", " (HTTP 500): n8n's own words", refuses(500)],
+    ["Unreadable", ": a web page instead of JSON", says("<html>")]
   ])(
-    "describes what happened, with the address and the time: %s %s%s",
-    ([answer, reason, message]) =>
+    "describes what happened, with the address and the time: %s%s",
+    ([reason, message, answer]) =>
       Effect.gen(function*() {
         const { n8n } = yield* scriptedClient([answer], { retry: Schedule.recurs(0), timeout: "300 millis" })
         const error = yield* apiFailure(n8n.listWorkflows())

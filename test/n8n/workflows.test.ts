@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import * as Errors from "../../src/base/Errors.ts"
 import { equals } from "../../src/base/Json.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
@@ -265,22 +264,18 @@ describe("workflowName", () => {
       assert.strictEqual(requests.length, 2)
     }))
 
-  it.effect.each<[answer: Answer, reason: string]>([
-    [refuses(403), "Status 403"],
-    // A web page.
-    [says("<html>", { status: 404 }), "Status 404"],
-    [says({ id: "a" }), "Unreadable"]
-  ])(
-    "fails on a refusal or an answer without a name, and does not cache it: %s %s",
-    ([answer, reason]) =>
-      Effect.gen(function*() {
-        const { n8n } = yield* scriptedClient([answer, answer, answers])
-        for (let time = 0; time < 2; time++) {
-          assert.strictEqual(reasonOf(yield* apiFailure(n8n.workflowName("a"))), reason)
-        }
-        assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
-      })
-  )
+  it.effect.each<[what: string, reason: string, answer: Answer]>([
+    ["a refusal", "Status 403", refuses(403)],
+    ["a web page that says 404", "Status 404", says("<html>", { status: 404 })],
+    ["an answer without a name", "Unreadable", says({ id: "a" })]
+  ])("fails on %s, and does not cache the failure: %s", ([, reason, answer]) =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([answer, answer, answers])
+      for (let time = 0; time < 2; time++) {
+        assert.strictEqual(reasonOf(yield* apiFailure(n8n.workflowName("a"))), reason)
+      }
+      assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
+    }))
 
   it.effect("requests again after an interrupted call", () =>
     Effect.gen(function*() {
