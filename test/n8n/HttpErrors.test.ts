@@ -10,39 +10,48 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import { type Answer, answers, fails, failure, refuses, says, scriptedClient, unknownCertificates } from "./clients.ts"
 
 describe("an error's envelope", () => {
-  const envelope = Effect.fnUntraced(function*(
-    answer: Answer,
-    ask: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError> = (n8n) => n8n.getWorkflow("abc123")
-  ) {
+  type Ask = (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError>
+  const get: Ask = (n8n) => n8n.getWorkflow("abc123")
+  const list: Ask = (n8n) => n8n.listExecutions({ limit: 1 })
+
+  const envelope = Effect.fnUntraced(function*(answer: Answer, ask = get) {
     const { n8n } = yield* scriptedClient([answer])
     return Envelope.fromError(yield* failure(ask(n8n)))
   })
+  const target = { operation: "get workflow", resourceType: "Workflow", resourceId: "abc123" }
 
-  it.effect("for a missing workflow", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* envelope(says({ message: "Not Found" }, { status: 404 })), {
-        name: "NotFoundError",
-        message: "Workflow 'abc123' not found",
-        context: { operation: "get workflow", resourceType: "Workflow", resourceId: "abc123" },
-        hint: "list_workflows lists the workflows with their ids."
-      })
-    }))
-
-  it.effect("for a refusal has n8n's message", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* envelope(refuses(400)), {
-        name: "ApiError",
-        message: "Failed to get workflow for Workflow 'abc123' (HTTP 400)",
-        statusCode: 400,
-        context: {
-          operation: "get workflow",
-          resourceType: "Workflow",
-          resourceId: "abc123",
-          errorDetails: "n8n's own words"
-        },
-        hint: "n8n refused a value; errorDetails names it. Correct it and call again."
-      })
-    }))
+  it.effect.each<[what: string, answer: Answer, ask: Ask, expected: object]>([
+    ["a missing workflow", says({ message: "Not Found" }, { status: 404 }), get, {
+      name: "NotFoundError",
+      message: "Workflow 'abc123' not found",
+      context: target,
+      hint: "list_workflows lists the workflows with their ids."
+    }],
+    ["a refusal", refuses(400), get, {
+      name: "ApiError",
+      message: "Failed to get workflow for Workflow 'abc123' (HTTP 400)",
+      statusCode: 400,
+      context: { ...target, errorDetails: "n8n's own words" },
+      hint: "n8n refused a value; errorDetails names it. Correct it and call again."
+    }],
+    ["an n8n that is not running", fails("ECONNREFUSED"), list, {
+      name: "ApiError",
+      message: "Failed to list executions",
+      context: { operation: "list executions", errorDetails: "connect ECONNREFUSED 127.0.0.1:5678" },
+      hint:
+        "Nothing is listening there: start n8n, or check N8N_URL (--n8n-url); any page of n8n's editor in a browser has it."
+    }],
+    ["our own checks", answers, (n8n) => n8n.listWorkflows({ archived: false, limit: 1, cursor: "page 2" }), {
+      name: "ValidationError",
+      message: "cursor is not a nextCursor of this list",
+      context: { field: "cursor" },
+      hint: "Pass nextCursor of the previous page unchanged, or leave it out to start from the beginning."
+    }]
+  ])(
+    "is complete for %s",
+    ([, answer, ask, expected]) =>
+      Effect.map(envelope(answer, ask), (actual) => assert.deepStrictEqual<object>(actual, expected))
+  )
 
   it.live("for a port that fetch refuses is not retried, and says so", () =>
     Effect.gen(function*() {
@@ -55,28 +64,6 @@ describe("an error's envelope", () => {
         Effect.timeout("500 millis")
       )
       assert.match(Envelope.fromError(error).hint ?? "", /^Node's fetch refuses this port/)
-    }))
-
-  it.effect("for an n8n that is not running", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* envelope(fails("ECONNREFUSED"), (n8n) => n8n.listExecutions({ limit: 1 })), {
-        name: "ApiError",
-        message: "Failed to list executions",
-        context: { operation: "list executions", errorDetails: "connect ECONNREFUSED 127.0.0.1:5678" },
-        hint:
-          "Nothing is listening there: start n8n, or check N8N_URL (--n8n-url); any page of n8n's editor in a browser has it."
-      })
-    }))
-
-  it.effect("for our own checks", () =>
-    Effect.gen(function*() {
-      const ask = (n8n: N8nClient.Service) => n8n.listWorkflows({ archived: false, limit: 1, cursor: "page 2" })
-      assert.deepStrictEqual(yield* envelope(answers, ask), {
-        name: "ValidationError",
-        message: "cursor is not a nextCursor of this list",
-        context: { field: "cursor" },
-        hint: "Pass nextCursor of the previous page unchanged, or leave it out to start from the beginning."
-      })
     }))
 
   it.effect.each<[what: string | number, answer: Answer, ...words: ReadonlyArray<string>]>([
@@ -118,15 +105,11 @@ describe("an error's envelope", () => {
       }
     }))
 
-  it.effect("for a missing endpoint has no resource", () =>
+  it.effect("has no resource for a missing endpoint, and the code of an error without a message", () =>
     Effect.gen(function*() {
-      const { message, name } = yield* envelope(refuses(404), (n8n) => n8n.listExecutions({ limit: 1 }))
-      assert.strictEqual(name, "ApiError")
-      assert.strictEqual(message, "Failed to list executions (HTTP 404)")
-    }))
-
-  it.effect("has the error code if all addresses of a host refuse, since that error has no message", () =>
-    Effect.gen(function*() {
+      const { message, name } = yield* envelope(refuses(404), list)
+      assert.deepStrictEqual([name, message], ["ApiError", "Failed to list executions (HTTP 404)"])
+      // All addresses of a host refuse.
       const { context } = yield* envelope(fails("ECONNREFUSED", ""))
       assert.strictEqual(context["errorDetails"], "ECONNREFUSED: fetch failed")
     }))
