@@ -125,7 +125,7 @@ describe("JavaScript", () => {
     same(scope, { item: { list: [1, 2], name: "x" } })
   })
 
-  it.each([
+  it.each<readonly [code: string, message: string]>([
     ["1 + this", "'this' is not allowed here"],
     ["1 + import('fs')", "'import' is not allowed here"],
     ["1 + new Map()", "'new' is not allowed here, except new Date(…)"],

@@ -5,17 +5,14 @@ import { nearest, suggestion } from "../../src/base/Nearest.ts"
 const tools = ["list_workflows", "get_workflow", "get_workflow_connections", "list_executions", "get_execution"]
 
 describe("nearest", () => {
-  it.each([
-    ..."get_workflow getWorkflow get-workflow get_worfklow get_workflow_by_id".split(" ").map((
-      name
-    ) => [name, tools[1]]),
+  const matches = "get_workflow getWorkflow get-workflow get_worfklow get_workflow_by_id".split(" ")
+  it.each<readonly [name: string, first: string | undefined]>([
+    ...matches.map((name) => [name, "get_workflow"] as const),
     ["Get Workflow", "get_workflow"],
     ["list_execution", "list_executions"],
     ["connections", "get_workflow_connections"],
-    ...["delete", "", "_", "x", "完全に別の名前"].map((name) => [name, undefined])
-  ] as ReadonlyArray<readonly [string, string | undefined]>)("finds for '%s' the name %s", (name, first) => {
-    assert.strictEqual(nearest(name, tools)[0], first)
-  })
+    ...["delete", "", "_", "x", "完全に別の名前"].map((name) => [name, undefined] as const)
+  ])("finds for '%s' the name %s", (name, first) => assert.strictEqual(nearest(name, tools)[0], first))
 
   it("takes two letters that changed places for one typo", () => {
     assert.deepStrictEqual(nearest("--lats", ["--last", "--open", "--json"]), ["--last"])

@@ -50,7 +50,8 @@ describe("names of outputs", () => {
     [undefined, "n8n-nodes-acme.none", 1]
   ])(
     "are %j of %s %s with %j",
-    (names, type, typeVersion, parameters) => assert.deepStrictEqual(namesOf({ type, typeVersion, parameters }), names)
+    (names, type, version, parameters) =>
+      assert.deepStrictEqual(namesOf({ type, ...version && { typeVersion: version }, parameters }), names)
   )
 
   it("are not those of discarded items where errors leave by that output", () => {

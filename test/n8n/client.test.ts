@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -13,6 +12,7 @@ import * as Stream from "effect/Stream"
 import { inspect } from "node:util"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { timed } from "../support/clock.ts"
 import { listening } from "../support/listening.ts"
 import { reasonOf } from "../support/reason.ts"
 import { recording } from "../support/spans.ts"
@@ -102,28 +102,23 @@ describe("retries", () => {
 })
 
 describe("the timeout", () => {
-  const timedOut = (
+  const seconds = Effect.fnUntraced(function*(
     timeout: N8nClient.Options["timeout"],
     call: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError>
-  ) =>
-    Effect.gen(function*() {
-      const { n8n } = yield* scriptedClient([neverAnswers], { timeout })
-      const start = yield* Clock.currentTimeMillis
-      yield* apiFailure(Effect.asVoid(call(n8n)))
-      return Math.round(((yield* Clock.currentTimeMillis) - start) / 1000)
-    })
-  const read = (n8n: N8nClient.Service) => n8n.getWorkflow("1")
-  const data = (n8n: N8nClient.Service) => n8n.readExecution("1", {}, () => Effect.void)
+  ) {
+    const { n8n } = yield* scriptedClient([neverAnswers], { timeout })
+    return Math.round((yield* timed(Effect.exit(call(n8n)), 100)).seconds)
+  })
 
-  it.effect.each([
-    { timeout: undefined, read: 45, data: 180 },
-    { timeout: "2 minutes" as const, read: 120, data: 180 },
-    { timeout: "5 minutes" as const, read: 300, data: 300 },
-    { timeout: "3 seconds" as const, read: 3, data: 180 }
-  ])("is $timeout: $read s to read, $data s with data", (expected) =>
+  it.effect.each<[timeout: N8nClient.Options["timeout"], read: number, data: number]>([
+    [undefined, 45, 180],
+    ["2 minutes", 120, 180],
+    ["5 minutes", 300, 300],
+    ["3 seconds", 3, 180]
+  ])("is %s: %s s to read, %s s with data", ([timeout, read, data]) =>
     Effect.gen(function*() {
-      assert.approximately(yield* timedOut(expected.timeout, read), expected.read, 1)
-      assert.approximately(yield* timedOut(expected.timeout, data), expected.data, 1)
+      assert.approximately(yield* seconds(timeout, (n8n) => n8n.getWorkflow("1")), read, 1)
+      assert.approximately(yield* seconds(timeout, (n8n) => n8n.readExecution("1", {}, () => Effect.void)), data, 1)
     }))
 })
 
@@ -131,15 +126,10 @@ describe("streams", () => {
   for (const version of versions) {
     it.effect(`read every page, and no more than is taken (${version}.x)`, () =>
       Effect.gen(function*() {
-        const workflows = Array.from({ length: 620 }, (_, index) => ({
-          id: `w${index}`,
-          name: `W ${index}`,
-          active: index % 2 === 0,
-          isArchived: false,
-          nodes: [],
-          connections: {}
-        }))
-        const executions = Array.from({ length: 620 }, (_, index) => ({
+        const each = Array.from({ length: 620 }, (_, index) => index)
+        const common = { isArchived: false, nodes: [], connections: {} }
+        const workflows = each.map((index) => ({ ...common, id: `w${index}`, name: "W", active: index % 2 === 0 }))
+        const executions = each.map((index) => ({
           id: String(index + 1),
           workflowId: "w1",
           status: index % 31 === 0 ? "error" : "success",

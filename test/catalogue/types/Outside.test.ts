@@ -13,7 +13,7 @@ const lines = (text: string) => text.trim().split(/\n */)
 const outsideOf = Effect.gen(function*() {
   const parse = yield* JavaScript.parser
   const find = yield* findAll(yield* (yield* NodeCatalogue).types)
-  return (type: string, typeVersion?: number, parameters?: Obj, as = type) =>
+  return (type: string, typeVersion = 1, parameters: Obj = {}, as = type) =>
     reachesOutside(find(type), { name: type, type: as, typeVersion, parameters }, parse)
 })
 

@@ -21,19 +21,13 @@ const agent = connections({
 })
 describe("links", () => {
   it("are all connections in n8n's order", () => {
-    assert.deepStrictEqual(
-      Connections.links(recorded("branch").connections).map(({ from, output, to }) => [
-        from,
-        Connections.portLabel(output),
-        to
-      ]),
-      [
-        ["Webhook", "main[0]", "Ten Items"],
-        ["Ten Items", "main[0]", "Even?"],
-        ["Even?", "main[0]", "Evens"],
-        ["Even?", "main[1]", "Odds"]
-      ]
-    )
+    const all = Connections.links(recorded("branch").connections)
+    assert.deepStrictEqual(all.map(({ from, output, to }) => `${from} ${Connections.portLabel(output)} ${to}`), [
+      "Webhook main[0] Ten Items",
+      "Ten Items main[0] Even?",
+      "Even? main[0] Evens",
+      "Even? main[1] Odds"
+    ])
   })
 
   it("skip outputs that are null or empty, and keep the index of those after them", () => {
@@ -67,23 +61,16 @@ describe("fromLinks", () => {
 
 describe("labels", () => {
   it("have the type, and the index unless it is obvious", () => {
-    const label = (type: string, index: number) => Connections.portLabel({ type, index })
-    assert.deepStrictEqual([label("main", 0), label("main", 3), label("ai_tool", 0), label("ai_tool", 2)], [
-      "main[0]",
-      "main[3]",
-      "ai_tool",
-      "ai_tool[2]"
-    ])
+    const ports = [{ type: "main", index: 0 }, { type: "main", index: 3 }]
+    const tools = [{ type: "ai_tool", index: 0 }, { type: "ai_tool", index: 2 }]
+    const labels = [...ports, ...tools].map(Connections.portLabel)
+    assert.deepStrictEqual(labels, ["main[0]", "main[3]", "ai_tool", "ai_tool[2]"])
   })
 
   it("are needed only if a link is not main[0] to main[0]", () => {
+    const first = { type: "main", index: 0 }
     const plain = (output: object, input: object) =>
-      Connections.isPlain({
-        from: "A",
-        to: "B",
-        output: { type: "main", index: 0, ...output },
-        input: { type: "main", index: 0, ...input }
-      })
+      Connections.isPlain({ from: "A", to: "B", output: { ...first, ...output }, input: { ...first, ...input } })
     assert.isTrue(plain({}, {}))
     for (const odd of [{ index: 1 }, { type: "ai_tool" }]) {
       assert.isFalse(plain(odd, {}))
