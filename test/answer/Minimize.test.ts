@@ -9,8 +9,8 @@ import * as Omission from "../../src/base/Omission.ts"
 import { cost } from "../../src/base/TokenBound.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import { Json } from "../support/arbitrary.ts"
-import * as fixtures from "../support/fixtures.ts"
 import { random } from "../support/random.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 import { rounds } from "../support/seed.ts"
 
 const unitsPerToken = 1.6

@@ -13,7 +13,7 @@ import * as Services from "../../src/app/Services.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as tools from "../../src/tools/index.ts"
 import { listening } from "../support/listening.ts"
-import { orders } from "../support/provable.ts"
+import { orders } from "../support/scenarios/provable.ts"
 import { aWhile, client, place, requested, temporary } from "./atN8n.ts"
 import { main } from "./main.ts"
 

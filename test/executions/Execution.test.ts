@@ -3,8 +3,8 @@ import { obj } from "../../src/base/Json.ts"
 import * as Execution from "../../src/executions/Execution.ts"
 import * as ExecutionHead from "../../src/n8n/model/ExecutionHead.ts"
 import * as TestMark from "../../src/n8n/model/TestMark.ts"
-import * as fixtures from "../support/fixtures.ts"
 import { namesOf } from "../support/outputNames.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 import { document, failed, from, fromApi, items, node, run } from "./runData.ts"
 
 const recorded = (name: fixtures.Name) => fromApi(fixtures.execution(name))

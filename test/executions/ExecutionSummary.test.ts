@@ -9,7 +9,7 @@ import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { getExecution } from "../../src/tools/executions/getExecution.ts"
 import { catalogue } from "../support/catalogue.ts"
-import * as fixtures from "../support/fixtures.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 import { rounds } from "../support/seed.ts"
 import { ask, build, document, failed, from, holding, items, node, parseCall, Recipe, recount, run } from "./runData.ts"
 

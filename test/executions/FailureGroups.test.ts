@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ExecutionReader } from "../../src/executions/executionReader.ts"
 import * as FailureGroups from "../../src/executions/FailureGroups.ts"
-import * as fixtures from "../support/fixtures.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 
 describe("FailureGroups", () => {
   it.each<[string, string]>([

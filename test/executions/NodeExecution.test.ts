@@ -11,7 +11,7 @@ import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNode.ts"
 import { catalogue } from "../support/catalogue.ts"
-import * as fixtures from "../support/fixtures.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 import { rounds } from "../support/seed.ts"
 import { ask, build, document, failed, from, holding, items, node, Recipe, recount, run } from "./runData.ts"
 

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Blocks from "../../src/executions/blocks.ts"
 import * as Execution from "../../src/executions/Execution.ts"
 import { type Body, ExecutionReader } from "../../src/executions/executionReader.ts"
-import * as Fixtures from "../support/fixtures.ts"
+import * as Fixtures from "../support/scenarios/recorded.ts"
 import { rounds } from "../support/seed.ts"
 import { build, fromApi, pushed, Recipe } from "./runData.ts"
 

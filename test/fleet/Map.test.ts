@@ -5,9 +5,9 @@ import * as Flowchart from "../../src/fleet/Flowchart.ts"
 import * as Impact from "../../src/fleet/Impact.ts"
 import * as WorkflowMap from "../../src/fleet/Map.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import * as company from "../support/scenarios/company.ts"
 import { node, workflow } from "../support/workflows.ts"
 import { inMemory, type Options } from "../support/world.ts"
-import * as company from "./company.ts"
 
 const seed = {
   workflows: company.workflows,

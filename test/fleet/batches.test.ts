@@ -5,7 +5,7 @@ import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { leftOut, reasons } from "../support/batches.ts"
-import { orders, post, seed } from "../support/orders.ts"
+import { orders, post, seed } from "../support/scenarios/orders.ts"
 import { joined, node, workflow } from "../support/workflows.ts"
 import { inMemory } from "../support/world.ts"
 

@@ -3,7 +3,7 @@ import * as facts from "../../src/fleet/facts.ts"
 import * as WorkflowMap from "../../src/fleet/Map.ts"
 import { layOut, size } from "../../src/pictures/mapLayout.ts"
 import * as MapSvg from "../../src/pictures/MapSvg.ts"
-import * as company from "../fleet/company.ts"
+import * as company from "../support/scenarios/company.ts"
 import { node, workflow } from "../support/workflows.ts"
 
 const mapOf = (

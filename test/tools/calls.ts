@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { examples } from "../../src/app/commands/tools.ts"
 import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
 import * as tools from "../../src/tools/index.ts"
-import * as fixtures from "../support/fixtures.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 import { main, node } from "../support/workflows.ts"
 
 /** What the n8n of these calls holds. */

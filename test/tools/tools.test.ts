@@ -10,7 +10,7 @@ import * as Demo from "../../src/demo/Demo.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
-import * as fixtures from "../support/fixtures.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 import { assertSnapshot } from "./snapshot.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)

@@ -8,7 +8,7 @@ import { findAll } from "../../src/catalogue/NodeCatalogue.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as Replay from "../../src/trials/Replay.ts"
 import type { Subject } from "../../src/trials/TestCopy.ts"
-import * as fixtures from "../support/fixtures.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
 

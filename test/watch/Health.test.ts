@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as Health from "../../src/watch/Health.ts"
+import * as week from "../support/scenarios/week.ts"
 import { node } from "../support/workflows.ts"
 import { day, hour, iso, layer, minute, published, webhook } from "./simulation.ts"
-import * as week from "./week.ts"
 
 it.effect("no workflow counts as healthy because its errors were too many to read", () =>
   Effect.gen(function*() {

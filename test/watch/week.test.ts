@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Health from "../../src/watch/Health.ts"
+import * as week from "../support/scenarios/week.ts"
 import { hour } from "./simulation.ts"
-import * as week from "./week.ts"
 
 const world = week.make(week.november)
 

@@ -14,7 +14,7 @@ import * as LiteralSecrets from "../../src/workflow/LiteralSecrets.ts"
 import * as Uses from "../../src/workflow/Uses.ts"
 import * as Positions from "../../src/workflows/files/Positions.ts"
 import { Key } from "../support/arbitrary.ts"
-import * as fixtures from "../support/fixtures.ts"
+import * as fixtures from "../support/scenarios/recorded.ts"
 import { lookups } from "./check/lookups.ts"
 import { attempt, base, edit, flow, hook, node, nodeOf, refusal } from "./edit/edits.ts"
 

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { execFileSync } from "node:child_process"
-import * as fixtures from "../../support/fixtures.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import { serve } from "../../support/HttpN8n.ts"
 import { runIn, runWith } from "../../support/inProcess.ts"
 import { listening } from "../../support/listening.ts"
 import { freePort } from "../../support/Process.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 import { body } from "../../sync/workflows.ts"
 
 const workflow = (name: string) => ({ ...body(name), id: name, name, nodes: [], connections: {} })

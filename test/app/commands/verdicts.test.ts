@@ -5,7 +5,7 @@ import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import { serve } from "../../support/HttpN8n.ts"
 import { runAt, runIn } from "../../support/inProcess.ts"
-import { seed } from "../../support/orders.ts"
+import { seed } from "../../support/scenarios/orders.ts"
 import { main, node, workflow } from "../../support/workflows.ts"
 
 const everyDay = (version = 1.4) =>

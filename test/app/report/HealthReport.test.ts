@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util"
 import * as HealthPage from "../../../src/app/report/HealthPage.ts"
 import * as HealthReport from "../../../src/app/report/HealthReport.ts"
 import type { Health } from "../../../src/watch/Health.ts"
-import { week } from "../../support/health.ts"
+import { week } from "../../support/scenarios/health.ts"
 
 const context = { program: "effect-n8n-mcp", zone: undefined, host: "n8n.example.com" }
 

@@ -9,8 +9,8 @@ import * as ParameterValues from "../../../src/catalogue/parameters/ParameterVal
 import { reachesOutside } from "../../../src/catalogue/types/Outside.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import { catalogue } from "../../support/catalogue.ts"
-import { escapes } from "../../support/escapes.ts"
-import { harmless, senders } from "../../support/senders.ts"
+import { escapes } from "../../support/scenarios/escapes.ts"
+import { harmless, senders } from "../../support/scenarios/senders.ts"
 
 const nodeOf = (jsCode: unknown) => ({ name: "C", type: "n8n-nodes-base.code", typeVersion: 2, parameters: { jsCode } })
 

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as JavaScript from "../../../src/base/JavaScript.ts"
 import * as Reach from "../../../src/catalogue/code/Reach.ts"
-import { escapes } from "../../support/escapes.ts"
-import { harmless, senders } from "../../support/senders.ts"
+import { escapes } from "../../support/scenarios/escapes.ts"
+import { harmless, senders } from "../../support/scenarios/senders.ts"
 
 type Row = readonly [code: unknown, reach: "outside" | "state" | "inside"]
 

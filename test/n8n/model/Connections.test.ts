@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import * as Connections from "../../../src/n8n/model/Connections.ts"
 import * as Workflow from "../../../src/n8n/model/Workflow.ts"
-import * as fixtures from "../../support/fixtures.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 import { to } from "../../support/workflows.ts"
 
 const recorded = (name: fixtures.Name) => Schema.decodeUnknownSync(Workflow.Workflow)(fixtures.workflow(name))

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HealthPage from "../../../src/app/report/HealthPage.ts"
-import { week } from "../../support/health.ts"
+import { week } from "../../support/scenarios/health.ts"
 import { open, TheBrowser } from "./Browser.ts"
 
 const html = (days: number) =>

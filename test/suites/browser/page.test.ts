@@ -13,8 +13,8 @@ import * as Pictures from "../../../src/pictures/Pictures.ts"
 import * as Svg from "../../../src/pictures/Svg.ts"
 import * as Template from "../../../src/pictures/Template.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as company from "../../fleet/company.ts"
 import * as workflows from "../../pictures/workflows.ts"
+import * as company from "../../support/scenarios/company.ts"
 import { open, TheBrowser } from "./Browser.ts"
 
 const world = Layer.mergeAll(TheBrowser.layer, workflows.world)

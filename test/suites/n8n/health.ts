@@ -11,7 +11,7 @@ import * as tools from "../../../src/tools/index.ts"
 import * as Changes from "../../../src/watch/Changes.ts"
 import * as Health from "../../../src/watch/Health.ts"
 import * as InstanceClock from "../../../src/watch/InstanceClock.ts"
-import * as week from "../../watch/week.ts"
+import * as week from "../../support/scenarios/week.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 

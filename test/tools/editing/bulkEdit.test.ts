@@ -6,7 +6,7 @@ import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/policy/Policy.ts"
 import { leftOut, reasons } from "../../support/batches.ts"
-import { orders, post, seed } from "../../support/orders.ts"
+import { orders, post, seed } from "../../support/scenarios/orders.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { inMemory } from "../../support/world.ts"
 

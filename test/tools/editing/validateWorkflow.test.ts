@@ -14,7 +14,7 @@ import { validateWorkflow } from "../../../src/tools/editing/validateWorkflow.ts
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
 import * as Versions from "../../../src/workflows/store/Versions.ts"
-import * as fixtures from "../../support/fixtures.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 import { main, node } from "../../support/workflows.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)

@@ -12,7 +12,7 @@ import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as runData from "../../executions/runData.ts"
 import { hurried } from "../../support/clock.ts"
-import * as fixtures from "../../support/fixtures.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
 

@@ -6,7 +6,7 @@ import * as Services from "../../../src/app/Services.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { ask, document, from, holding, items, node, run } from "../../executions/runData.ts"
-import * as fixtures from "../../support/fixtures.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 import { rounds } from "../../support/seed.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)

@@ -8,7 +8,7 @@ import usual from "../../../src/catalogue/types/subNodes.json" with { type: "jso
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as fixtures from "../../support/fixtures.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 
 const onN8n = (version: "1" | "2") => Layer.merge(Services.layerMemory, FakeN8n.layer(fixtures.seed, { version }))
 const withoutN8n = Layer.merge(Services.layerMemory, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"]))

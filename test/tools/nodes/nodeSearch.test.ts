@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Services from "../../../src/app/Services.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as fixtures from "../../support/fixtures.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 
 layer(Layer.merge(Services.layerMemory, FakeN8n.layer(fixtures.seed)))("node_search", (it) => {
   it.effect("finds a node by words, and says what node_get needs", () =>

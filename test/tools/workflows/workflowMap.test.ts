@@ -4,7 +4,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { marksIn } from "../../../src/answer/Truncated.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as company from "../../fleet/company.ts"
+import * as company from "../../support/scenarios/company.ts"
 import { workflow } from "../../support/workflows.ts"
 
 const seed = { workflows: company.workflows, executions: [] }

@@ -6,8 +6,8 @@ import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as RunComparison from "../../../src/trials/proof/RunComparison.ts"
 import * as Volatility from "../../../src/trials/proof/Volatility.ts"
 import { build, document, failed, from, fromApi, Recipe, run } from "../../executions/runData.ts"
-import * as fixtures from "../../support/fixtures.ts"
 import { random } from "../../support/random.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 
 type More = Partial<Omit<RunComparison.Options, "record" | "replay" | "ignore">> & {
   readonly ignore?: ReadonlyArray<string>

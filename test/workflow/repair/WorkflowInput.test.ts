@@ -11,7 +11,7 @@ import {
   type Problem,
   readOnly
 } from "../../../src/workflow/repair/WorkflowInput.ts"
-import * as fixtures from "../../support/fixtures.ts"
+import * as fixtures from "../../support/scenarios/recorded.ts"
 import { node as plain } from "../../support/workflows.ts"
 import { lookups } from "../check/lookups.ts"
 import { done, operationsOf, Plain, sound } from "../edit/operations.ts"

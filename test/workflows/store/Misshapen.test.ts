@@ -10,7 +10,7 @@ import {
   misshapenOutputs,
   outputs,
   unreadable
-} from "../../support/misshapen.ts"
+} from "../../support/scenarios/misshapen.ts"
 import { main, node, workflow } from "../../support/workflows.ts"
 import { inWorld } from "../../support/world.ts"
 

@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import { main } from "../../../../support/cli.ts"
-import { execution } from "../../../../support/fixtures.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
+import { execution } from "../../../../support/scenarios/recorded.ts"
 import { body } from "../../../../sync/workflows.ts"
 
 /** Runs a command by a shell script, in which it is `"$0" "$@"` and leaves its exit status in a file. */

@@ -1,6 +1,6 @@
 /** Workflows in shapes that models and other tools write, and what they mean. */
-import type { Obj } from "../../src/base/Json.ts"
-import { main, node, to } from "./workflows.ts"
+import type { Obj } from "../../../src/base/Json.ts"
+import { main, node, to } from "../workflows.ts"
 
 /** Parameters of one node, and the repaired ones; `undefined` where more than one thing can be meant. */
 export interface MisshapenNode {

@@ -1,6 +1,6 @@
 /** A week of an n8n, as `Health.read` returns it. */
-import type { Day, Health, HealthyRow, Row } from "../../src/watch/Health.ts"
-import type { Incident, Kind } from "../../src/watch/Incident.ts"
+import type { Day, Health, HealthyRow, Row } from "../../../src/watch/Health.ts"
+import type { Incident, Kind } from "../../../src/watch/Incident.ts"
 
 const day = 86_400_000
 const until = Date.parse("2026-11-28T07:00:00.000Z")

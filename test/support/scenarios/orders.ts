@@ -1,7 +1,7 @@
 /** Workflows that send orders to an address. */
-import type { Obj } from "../../src/base/Json.ts"
-import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { joined, node, workflow } from "./workflows.ts"
+import type { Obj } from "../../../src/base/Json.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { joined, node, workflow } from "../workflows.ts"
 
 export const post = (name: string, url: string) => node(name, "httpRequest", 4.2, { method: "POST", url, options: {} })
 

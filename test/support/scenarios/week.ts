@@ -2,14 +2,14 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { type Obj, obj } from "../../src/base/Json.ts"
-import { N8nClient } from "../../src/n8n/N8nClient.ts"
-import * as FakeN8n from "../../src/testing/FakeN8n.ts"
-import type { Health } from "../../src/watch/Health.ts"
-import type { Incident } from "../../src/watch/Incident.ts"
-import { random } from "../support/random.ts"
-import { main, node } from "../support/workflows.ts"
-import { cron, day, hour, iso, layer as memory, minute } from "./simulation.ts"
+import { type Obj, obj } from "../../../src/base/Json.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import type { Health } from "../../../src/watch/Health.ts"
+import type { Incident } from "../../../src/watch/Incident.ts"
+import { cron, day, hour, iso, layer as memory, minute } from "../../watch/simulation.ts"
+import { random } from "../random.ts"
+import { main, node } from "../workflows.ts"
 
 /** Circumstances of a week. */
 export interface Options {

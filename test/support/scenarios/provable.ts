@@ -1,6 +1,6 @@
 /** Workflows with recorded runs to prove changes on, and changes of them that a proof must find. */
-import { arr, type Obj, obj } from "../../src/base/Json.ts"
-import { joined, type Link, main, node } from "./workflows.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import { joined, type Link, main, node } from "../workflows.ts"
 
 /** Places that the workflows use. */
 export interface Place {

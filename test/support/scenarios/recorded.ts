@@ -1,9 +1,9 @@
 /** Recorded answers of n8n 2.41.1. */
 import { readFileSync } from "node:fs"
-import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 
 const read = (name: string): unknown =>
-  JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), "utf8"))
+  JSON.parse(readFileSync(new URL(`../../fixtures/${name}.json`, import.meta.url), "utf8"))
 
 /** The names of the recorded executions. */
 export const names = ["branch", "loop", "fail", "contErr", "httpFail", "merge", "binary", "wait", "big12"] as const

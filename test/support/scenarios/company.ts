@@ -1,6 +1,6 @@
 /** Workflows of a company that are linked in every way, with builders of callers. */
-import type { Obj } from "../../src/base/Json.ts"
-import { node, workflow } from "../support/workflows.ts"
+import type { Obj } from "../../../src/base/Json.ts"
+import { node, workflow } from "../workflows.ts"
 
 export const locator = (value: string, mode = "id") => ({ __rl: true, mode, value })
 
