@@ -300,6 +300,11 @@ export const takeBack = Effect.fnUntraced(function*(
   return yield* Errors.withDetails(error, `${error.reason.details}. The workflow was reverted, and is active`)
 })
 
+/** Whether the same version runs, or neither does: the answer of a publication can be lost after it took effect. */
+const runsAs = (before: Workflow.Workflow, now: Workflow.Workflow) =>
+  now.active === before.active &&
+  (!now.active || (now.activeVersionId ?? before.activeVersionId) === before.activeVersionId)
+
 /** Publishes a change; if n8n refuses that, puts the earlier draft back. */
 export const publishOrPutBack = Effect.fnUntraced(function*(
   before: Workflow.Workflow,
@@ -316,12 +321,18 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
       (error) =>
         puttingBack(n8n.putWorkflow(after.id, asBefore(before, patch, isFirst))).pipe(
           Effect.matchEffect({
-            onSuccess: () =>
-              refused(
-                error,
-                "The earlier draft was put back; what runs is unchanged",
-                "Fix the values named in errorDetails, and write again."
-              ),
+            onSuccess: (now) =>
+              runsAs(before, now)
+                ? refused(
+                  error,
+                  "The earlier draft was put back; what runs is unchanged",
+                  "Fix the values named in errorDetails, and write again."
+                )
+                : refused(
+                  error,
+                  "n8n had published the change, which runs now; the draft is the earlier one again",
+                  "Publish the draft to undo the change, or write the change again to keep it."
+                ),
             onFailure: ({ message }) =>
               refused(
                 error,

@@ -288,6 +288,28 @@ describe("n8n 2, live and draft", () => {
       assert.deepStrictEqual([name, activeVersionId], ["Renamed", versionId])
     }, { before: before240 }))
 
+  it.effect("says that a change runs whose publication no answer confirms", () => {
+    const lost = { publications: 0, reads: 0 }
+    const garbled = new Response("{")
+    return inMemory(function*(api) {
+      const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+      lost.publications = 1
+      const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("bye")], active: true }))
+      assert.include(JSON.stringify(error), "n8n had published the change, which runs now")
+      const { active, activeVersionId, versionId, ...now } = yield* stored(api, id)
+      assert.deepStrictEqual([active, activeVersionId === versionId, textOf(now)], [true, false, "hi"])
+    }, {
+      after: ({ method, url }) =>
+        Effect.sync(() => {
+          if (lost.publications > 0 && /\/(?:publish|activate)$/.test(new URL(url).pathname)) {
+            Object.assign(lost, { publications: 0, reads: 1 })
+            return garbled
+          }
+          return lost.reads > 0 && method === "GET" ? new Response("{") : undefined
+        })
+    })
+  })
+
   it.effect("puts the earlier draft back when publishing is refused", () =>
     inMemory(function*(api) {
       const { after, before } = yield* revertedChange(api, "earlier draft was put back")
