@@ -130,7 +130,7 @@ export const fencing = (it: It) => {
           assert.strictEqual(outcome(name.replace("Bare", "Fenced")), outcome(name), name)
         }
       }),
-    120_000
+    240_000
   )
 
   it.effect(

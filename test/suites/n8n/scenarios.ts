@@ -195,6 +195,11 @@ export const callWebhook = Effect.fn("scenarios.callWebhook")(function*(
   )
 })
 
+/** Often at first; a long run is not slowed by who asks for it, and may take its time on a busy machine. */
+const patience = Schedule.min([Schedule.exponential("50 millis", 1.2), Schedule.spaced("500 millis")]).pipe(
+  Schedule.upTo({ duration: "3 minutes" })
+)
+
 /** Waits until an execution has one of these statuses; by default any except new and running. */
 export const awaitStatus = Effect.fn("scenarios.awaitStatus")(function*(
   executionId: string,
@@ -207,7 +212,7 @@ export const awaitStatus = Effect.fn("scenarios.awaitStatus")(function*(
       ({ status }) => new RealN8nError({ step: `waiting for execution ${executionId}`, detail: `it is ${status}` })
     ),
     Effect.map(({ status }) => status),
-    Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 1_200 }),
+    Effect.retry(patience),
     live
   )
 })
