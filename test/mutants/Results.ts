@@ -1,4 +1,4 @@
-/** Mutants of a run: which there are, which a test reached, and which one killed. */
+/** Results of a run with mutants: all of them, those that a test reached, and those that a test killed. */
 import { existsSync, readFileSync } from "node:fs"
 
 export const folder = process.env["N8N_MCP_MUTANTS"] ?? "coverage/mutants"
@@ -17,7 +17,7 @@ const chosen = (process.env["N8N_MCP_MUTANTS_IN"] ?? "base/ workflow/ executions
 
 export const isChosen = (file: string): boolean => chosen.some((start) => file.startsWith(start))
 
-/** One in so many mutants is tried. */
+/** One of this number of mutants is tried. */
 export const oneIn = Number(process.env["N8N_MCP_MUTANTS_ONE_IN"] ?? 6)
 
 /** Whether each test tries all mutants that it reaches, also those that another killed. */

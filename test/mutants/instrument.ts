@@ -43,14 +43,14 @@ const methods: Readonly<Record<string, string>> = {
   flat: ""
 }
 
-/** What stands in the place of a node instead. */
+/** Text that takes the place of a node. */
 interface Mutant {
   readonly node: AnyNode
   readonly kind: string
   readonly text: string
 }
 
-/** The mutants of one node, and its parts whose place no expression can take. */
+/** Mutants of one node; none of a call inside an optional chain, which would end there. */
 const mutantsOf = (node: AnyNode, code: string, isChained: boolean): ReadonlyArray<Mutant> => {
   const text = (part: AnyNode) => code.slice(part.start, part.end)
   const instead = (part: AnyNode, kind: string, ...texts: ReadonlyArray<string>) =>
@@ -102,7 +102,7 @@ const mutantsOf = (node: AnyNode, code: string, isChained: boolean): ReadonlyArr
 
 const isNode = (value: unknown): value is AnyNode => typeof value === "object" && value !== null && "type" in value
 
-/** The parts of a node that are evaluated. */
+/** Parts of a node that are evaluated. */
 const partsOf = (node: AnyNode): ReadonlyArray<AnyNode> =>
   node.type.startsWith("Import") || node.type === "ExportAllDeclaration"
     ? []

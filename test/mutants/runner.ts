@@ -7,13 +7,13 @@ declare global {
   var mutant: (id: string) => boolean
 }
 
-/** Times and steps that a test with a mutant may take, beside a multiple of what it takes without. */
+/** Time and steps that a test may take with a mutant, beyond a multiple of those without one. */
 const patience = { millis: 1_000, steps: 200_000 }
 
 /** A slower test is run once only. */
 const maxMillis = 2_500
 
-/** So many tests try a mutant in vain. */
+/** Maximum number of tests that try a mutant in vain. */
 const maxTries = 60
 
 const state = { active: "", steps: 0, limit: Number.POSITIVE_INFINITY, reached: new Set<string>() }
