@@ -8,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import { Database } from "../base/Database.ts"
 import * as Rows from "../base/Rows.ts"
+import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import { CredentialEnv } from "../credentials/Values.ts"
 import * as Links from "../n8n/Links.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
@@ -40,7 +41,7 @@ const credentialEnv = ({ credentialEnv }: Options.Options) => {
 
 const common = (options: Options.Options) =>
   Layer.mergeAll(
-    Layer.provideMerge(policy(options), Services.catalogue({ nodes: options.nodes })),
+    Layer.provideMerge(policy(options), NodeCatalogue.layer({ nodes: options.nodes })),
     credentialEnv(options),
     Options.layerAnswers(options)
   )

@@ -127,7 +127,7 @@ export const layer = (options: Requests.Options): Layer.Layer<N8nClient, never, 
 
 /** Sources of the options of {@link layerConfig}; `retry` is a value. */
 export type ConfigOptions =
-  & { readonly [K in "url" | "apiKey" | "webhookUrl" | "timeout"]?: Config.Config<Requests.Options[K]> | undefined }
+  & { readonly [K in Exclude<keyof Requests.Options, "retry">]?: Config.Config<Requests.Options[K]> | undefined }
   & Pick<Requests.Options, "retry">
 
 /**
@@ -144,17 +144,17 @@ export type ConfigOptions =
  * export const production = N8nClient.layerConfig({
  *   url: Config.URL("PROD_URL"),
  *   apiKey: Config.Redacted("PROD_KEY"),
+ *   headers: Config.all({ "cf-access-token": Config.Redacted("PROXY_TOKEN") }),
  *   timeout: Config.Duration("PROD_TIMEOUT")
  * }).pipe(Layer.provide(FetchHttpClient.layer))
  * ```
  */
 export const layerConfig = (
-  { apiKey = Config.Redacted("N8N_API_KEY"), retry, timeout, url = Config.URL("N8N_URL"), webhookUrl }: ConfigOptions =
-    {}
+  { apiKey = Config.Redacted("N8N_API_KEY"), retry, url = Config.URL("N8N_URL"), ...rest }: ConfigOptions = {}
 ): Layer.Layer<N8nClient, Config.ConfigError, HttpClient.HttpClient> =>
   Layer.effect(
     N8nClient,
-    Effect.flatMap(Config.all(defined({ url, apiKey, webhookUrl, timeout })), (options) => make({ ...options, retry }))
+    Effect.flatMap(Config.all(defined({ url, apiKey, ...rest })), (options) => make({ ...options, retry }))
   )
 
 /** A client whose methods fail with the names of the missing settings, so that the server starts without them. */

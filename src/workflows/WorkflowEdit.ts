@@ -33,7 +33,6 @@
  * ```
  */
 import * as Effect from "effect/Effect"
-import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
 import { equals, type Obj } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
@@ -69,7 +68,7 @@ export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: Read
   const callees = new Map(yield* Effect.forEach(Pure.calleesOf(operations), calleeOf))
   const nodeTypes = {
     ...(yield* NodeLookups.make(Pure.typesOf(workflow, operations), yield* N8nClient.use((n8n) => n8n.release))),
-    newId: randomUUID,
+    newId: () => crypto.randomUUID(),
     callee: (id: string) => callees.get(id)
   }
   const attempt = yield* Turn.run(() => Pure.steps(workflow, operations, nodeTypes))

@@ -1,6 +1,5 @@
 /** Request bodies of changes: repaired, merged into the current state, without parts that this n8n refuses. */
 import * as Effect from "effect/Effect"
-import { randomUUID } from "node:crypto"
 import * as Errors from "../../base/Errors.ts"
 import { type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
@@ -48,7 +47,7 @@ export const prepare = Effect.fnUntraced(function*(
   yield* Turn.pause
   const prepared = WorkflowInput.prepare(input, {
     source,
-    newId: randomUUID,
+    newId: () => crypto.randomUUID(),
     versionOf: lookups?.newest,
     lookups,
     stored: new Set(before?.flatMap(({ id }) => id ?? [])),
