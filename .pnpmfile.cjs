@@ -13,8 +13,9 @@ const compiled = (file) => file?.replace("./src/", "./dist/").replace(/\.ts$/, "
 
 module.exports = {
   hooks: {
-    // `exports` names sources, which the repository's own tools read; the package has what is compiled from them.
-    beforePacking: (pkg) => ({
+    // `exports` names sources, which the repository's own tools read; the package has what is compiled from them. The
+    // command is in a package of its own.
+    beforePacking: ({ bin: _, mcpName: __, ...pkg }) => ({
       ...pkg,
       exports: Object.fromEntries(Object.entries(pkg.exports).map(([name, file]) => [name, compiled(file)]))
     }),

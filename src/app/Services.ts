@@ -93,7 +93,7 @@ export const files = (roots: ReadonlyArray<string>): Layer.Layer<WorkflowFiles.W
  * const services = Services.layerWith({ stateFolder: "/state" }).pipe(Layer.provide(platform))
  *
  * export const test = tools.listWorkflows.call({}).pipe(
- *   Effect.map(({ returned }) => returned), // 0
+ *   Effect.map(({ count }) => count), // 0
  *   Effect.provide(Layer.merge(FakeN8n.layer(), services))
  * )
  * ```

@@ -1,10 +1,10 @@
-/** Packs `dist`, for `pnpm package`: the npm package, `dist/server.json`, `dist/*.mcpb` and `dist/plugin`. */
+/** Packs `dist`, for `pnpm package`: the library, `dist/server.json`, `dist/*.mcpb`, `dist/plugin` and the command. */
 import { execFileSync } from "node:child_process"
 import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join, relative } from "node:path"
-import { bundleManifest, entryPoint, icon, screenshot, serverJson } from "./manifests.ts"
-import { dist, metadata, root, writeJson } from "./metadata.ts"
+import { bundleManifest, commandManifest, entryPoint, icon, screenshot, serverJson } from "./manifests.ts"
+import { commandPackage, dist, metadata, root, writeJson } from "./metadata.ts"
 
 const copy = (from: string, to: string) => cpSync(join(root, from), to, { recursive: true })
 
@@ -24,13 +24,11 @@ const report = (artefact: string) => {
   )
 }
 
-const makeTarball = () => {
+/** Packs a folder for npm. */
+const makeTarball = (cwd: string, name: string) => {
   // The list of its files is only printed if it fails.
-  execFileSync("pnpm", ["pack", "--pack-destination", dist, "--config.ignore-scripts=true"], {
-    cwd: root,
-    stdio: "pipe"
-  })
-  report(join(dist, `${metadata.name}-${metadata.version}.tgz`))
+  execFileSync("pnpm", ["pack", "--pack-destination", dist, "--config.ignore-scripts=true"], { cwd, stdio: "pipe" })
+  report(join(dist, `${name}-${metadata.version}.tgz`))
 }
 
 const makeBundle = () => {
@@ -48,18 +46,20 @@ const makeBundle = () => {
   }
 }
 
-/** Copies the plugin and its marketplace into one folder, to install without a registry. */
-const makePlugin = () => {
-  const folder = join(dist, "plugin")
+/** Copies the plugin and its marketplace into one folder, to install without a registry; it is the command's package. */
+const makePlugin = (folder: string) => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   for (const file of [".claude-plugin", "README.md", "LICENSE"]) copy(file, join(folder, file))
   copyServer(join(folder, "dist"))
+  writeJson(join(folder, "package.json"), commandManifest)
   report(folder)
 }
 
-makeTarball()
+const plugin = join(dist, "plugin")
+makeTarball(root, metadata.name)
 writeJson(join(dist, "server.json"), serverJson)
 report(join(dist, "server.json"))
 makeBundle()
-makePlugin()
+makePlugin(plugin)
+makeTarball(plugin, commandPackage)

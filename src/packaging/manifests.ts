@@ -2,11 +2,12 @@
  * Manifests of what people install. Before a release, `node src/packaging/manifests.ts` writes `.claude-plugin` and the
  * version of package.json wherever else it is.
  */
+import * as Struct from "effect/Struct"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { general } from "../app/config/Declarations.ts"
 import * as tools from "../tools/index.ts"
-import { metadata, repositoryUrl, root, title, writeJson } from "./metadata.ts"
+import { commandPackage, metadata, repositoryUrl, root, title, writeJson } from "./metadata.ts"
 
 /** The README's first sentence, for people who choose what to install; package.json's is for lists of a line each. */
 const pitch = (/^An? .+?\.$/m.exec(readFileSync(join(root, "README.md"), "utf8"))?.[0] ?? metadata.description)
@@ -121,7 +122,26 @@ export const bundleManifest = {
 
 const author = { name: metadata.author }
 
-/** `.claude-plugin/plugin.json`. The plugin's folder is the npm package, so the server is in its `dist`. */
+/** `package.json` of the command. */
+export const commandManifest = {
+  name: commandPackage,
+  type: "module",
+  ...Struct.pick(metadata, [
+    "version",
+    "mcpName",
+    "description",
+    "keywords",
+    "homepage",
+    "bugs",
+    "repository",
+    "license",
+    "author",
+    "bin",
+    "engines"
+  ])
+}
+
+/** `.claude-plugin/plugin.json`. The plugin's folder is the command's npm package, so the server is in its `dist`. */
 export const pluginManifest = {
   name: title,
   version: metadata.version,
@@ -173,7 +193,7 @@ export const serverJson = {
   packages: [
     {
       registryType: "npm",
-      identifier: metadata.name,
+      identifier: commandPackage,
       version: metadata.version,
       runtimeHint: "npx",
       transport: { type: "stdio" },
@@ -185,7 +205,7 @@ export const serverJson = {
 /** Files that name the version, with the text before it. */
 const mentions: ReadonlyArray<readonly [files: string, before: RegExp]> = [
   ["src/base/Version.ts", /(?<=version = ")[\d.]+/g],
-  [".github/docs/*.md", /(?<=effect-n8n-mcp(?:-|","version":"))\d[\d.]*\d/g],
+  [".github/docs/*.md", /(?<=effect-n8n-mcp(?:-cli)?(?:-|","version":"))\d[\d.]*\d/g],
   [".github/ISSUE_TEMPLATE/bug.yml", /(?<=effect-n8n-mcp )[\d.]+/g]
 ]
 

@@ -21,10 +21,14 @@ interface Metadata {
   readonly repository: { readonly type: string; readonly url: string }
   /** Sources of each import path; `null` for internal ones. */
   readonly exports: Readonly<Record<string, string | null>>
+  readonly bin: Readonly<Record<string, string>>
   readonly engines: { readonly node: string }
 }
 
 export const metadata: Metadata = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
+
+/** npm package of the command, without the library. */
+export const commandPackage = `${metadata.name}-cli`
 
 export const repositoryUrl = metadata.repository.url.replace(/^git\+/, "").replace(/\.git$/, "")
 

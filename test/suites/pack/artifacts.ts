@@ -5,11 +5,13 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { metadata, root } from "../../../src/packaging/metadata.ts"
+import { commandPackage, metadata, root } from "../../../src/packaging/metadata.ts"
 
 const artifact = (ending: string) => join(root, "dist", `${metadata.name}-${metadata.version}.${ending}`)
 
+/** The library. */
 export const tarball = artifact("tgz")
+export const command = join(root, "dist", `${commandPackage}-${metadata.version}.tgz`)
 export const bundle = artifact("mcpb")
 
 /** Output of `pnpm package`. */

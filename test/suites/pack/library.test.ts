@@ -14,6 +14,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
+import { createContext, runInContext } from "node:vm"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { text } from "../../../src/packaging/agents.ts"
@@ -153,8 +154,7 @@ console.log(JSON.stringify({
       )
     }))
 
-  it("provides its command, and types that need no more than the declared peers; others are closed", () => {
-    assert.include(run("node_modules/.bin/effect-n8n-mcp", ["--version"], app), metadata.version)
+  it("has types that need no more than the declared peers; other modules are closed", () => {
     const entries = ["", "/domain", "/mcp", "/testing", "/tools", "/tools/executions/getExecution"]
     const code = entries.map((entry, at) => `export * as e${at} from "${metadata.name}${entry}"\n`).join("")
     writeFileSync(join(app, "entries.ts"), code)
@@ -242,6 +242,32 @@ console.log(JSON.stringify(results))`
     assert.lengthOf(results, tasks.length)
     for (const { actual, expected, task } of results) assert.deepStrictEqual(actual, expected, task)
   })
+
+  it.each(["browser", "neutral"])(
+    "lists workflows from a bundle for the platform %s, without Node",
+    async (platform) => {
+      writeFileSync(
+        join(app, "edge.js"),
+        `import { layer, N8nClient } from "effect-n8n-mcp/N8nClient"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+const n8n = layer({ url: new URL("https://n8n.example"), apiKey: Redacted.make("key") })
+globalThis.names = Effect.runPromise(N8nClient.use((n8n) => Effect.map(
+  n8n.listWorkflows({}), ({ data }) => [n8n.instance.key, ...data.map(({ name }) => name)]
+)).pipe(Effect.provide(Layer.provide(n8n, FetchHttpClient.layer))))`
+      )
+      run(bin("esbuild"), ["edge.js", "--bundle", `--platform=${platform}`, "--format=iife", "--outfile=out.js"], app)
+      const web = { AbortController, clearTimeout, Headers, performance, Request, Response, setTimeout }
+      const text = { TextDecoder, TextEncoder, URL, URLSearchParams }
+      const workflow = { id: "1", name: "Orders", active: false, nodes: [], connections: {} }
+      const fetch = () => Promise.resolve(Response.json({ data: [workflow], nextCursor: null }))
+      const context = createContext({ ...web, ...text, crypto, console, fetch, queueMicrotask, ReadableStream })
+      runInContext(readFileSync(join(app, "out.js"), "utf8"), context)
+      assert.deepStrictEqual([...await context["names"]], ["https://n8n.example/#2c70e12b7a0646f9", "Orders"])
+    }
+  )
 
   it("does the page's task in a bundle for browsers", () => {
     const options = ["--bundle", "--platform=browser", "--format=esm", "--outfile=page.js"]

@@ -7,9 +7,9 @@ import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, statSync, symli
 import { basename, join } from "node:path"
 import { declarations } from "../../../src/app/config/Declarations.ts"
 import { bundleManifest, pluginManifest } from "../../../src/packaging/manifests.ts"
-import { metadata, root } from "../../../src/packaging/metadata.ts"
+import { commandPackage, metadata, root } from "../../../src/packaging/metadata.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { bundle, inFolder, printed, read, readJson, run, talk, tarball } from "./artifacts.ts"
+import { bundle, command, inFolder, printed, read, readJson, run, talk, tarball } from "./artifacts.ts"
 
 const names: ReadonlySet<string> = new Set(tools.all.map(({ name }) => name))
 const mcpb = join(root, "node_modules/.bin/mcpb")
@@ -26,7 +26,7 @@ describe("server.json", () => {
     assert.deepStrictEqual([entry.version, npm.version, npm.identifier], [
       metadata.version,
       metadata.version,
-      metadata.name
+      commandPackage
     ])
   })
 
@@ -119,7 +119,8 @@ describe("pnpm package", () => {
       `dist/${basename(tarball)}`,
       "dist/server.json",
       `dist/${basename(bundle)}`,
-      "dist/plugin"
+      "dist/plugin",
+      `dist/${basename(command)}`
     ])
     assert.isBelow(readFileSync(printed, "utf8").split("\n").length, 20)
   })

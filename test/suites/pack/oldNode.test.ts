@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { metadata, root } from "../../../src/packaging/metadata.ts"
 import * as npm from "../../support/npm.ts"
-import { bundle, inFolder, run, tarball } from "./artifacts.ts"
+import { bundle, command, inFolder, run } from "./artifacts.ts"
 
 /** The program of a version of Node. */
 const nodeOf = Effect.fn(function*(version: string) {
@@ -26,7 +26,7 @@ describe.each(["12.22.12", "22.12.0"])("Node %s", (version) => {
     async () => {
       const node = await Effect.runPromise(nodeOf(version))
       await inFolder((folder) => {
-        run("tar", ["xzf", tarball], folder)
+        run("tar", ["xzf", command], folder)
         run("unzip", ["-q", bundle, "-d", "extension"], folder)
         const bin = JSON.parse(readFileSync(join(folder, "package", "package.json"), "utf8")).bin[metadata.name]
         const starts = [

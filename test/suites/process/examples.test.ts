@@ -21,10 +21,13 @@ const ofSource = globSync("src/**/*.ts", { cwd: root }).toSorted().flatMap((file
   return blocks(text).map((code, index) => ({ name: `${file.replace(/\W/g, "_")}_${index}`, code }))
 })
 
-const ofPages = Object.entries({ README: "README.md", library: ".github/docs/library.md" }).map(([name, page]) => ({
-  name,
-  code: blocks(readFileSync(join(root, page), "utf8")).join("\n")
-}))
+/** Each block of a page is a module of its own. */
+const ofPages = ["README.md", ...globSync(".github/docs/**/*.md", { cwd: root })].flatMap((page) =>
+  blocks(readFileSync(join(root, page), "utf8")).map((code, index) => ({
+    name: `${page.replace(/\W/g, "_")}_${index}`,
+    code
+  }))
+)
 
 const run = (command: string, ...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(command, args, { cwd: folder, encoding: "utf8" })
