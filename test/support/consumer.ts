@@ -19,7 +19,7 @@ export const uses: ReadonlyArray<Use> = [
   use("Workflow", "/domain", 100),
   use("WorkflowProblems", "/domain", 160),
   use("N8nClient", "", 220),
-  use("layer", "/N8nClient", 200),
+  use("layer", "/N8nClient", 205),
   use("getExecution", "/tools/executions/getExecution", 240),
   use("listWorkflows", "/tools/workflows/listWorkflows", 220),
   use("all", "/tools", 1250),

@@ -27,6 +27,7 @@ describe("the packages", () => {
         "LICENSE",
         "README.md",
         "package.json",
+        ".claude-plugin/skills/n8n/SKILL.md",
         "dist/NOTICES.md",
         "dist/nodes.data",
         "dist/nodes.data.LICENSE.md",
