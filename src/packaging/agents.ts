@@ -37,9 +37,7 @@ ${metadata.description} This page is for agents that write programs with it. Its
 - Test with \`FakeN8n.layer({ workflows, executions })\` of \`${metadata.name}/testing\`: the real client, and an n8n in memory. Do not mock the client.
 - \`@stability\` of each export says whether it changes only with a major version. Stable: ${
   list("stable")
-}, \`/tools/…\`, \`/mcp\`, \`/testing\`. All else may change with a minor version: \`/domain\`, ${
-  list("unstable")
-}.
+}, \`/tools/…\`, \`/mcp\`, \`/testing\`. All else may change with a minor version: \`/domain\`, ${list("unstable")}.
 
 ## Tools
 
