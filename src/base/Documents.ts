@@ -121,7 +121,7 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
     })
   )
 
-/** Documents in the table `n8n_mcp_documents` of the database that the processes of a server share. */
+/** Documents in the table `n8n_mcp_documents` of the database that the processes of a server share. @internal */
 export const layerDatabase: Layer.Layer<Documents, never, Database.Database> = Layer.effect(
   Documents,
   Effect.map(Database.Database, ({ run }) => ({
