@@ -21,8 +21,11 @@ const { output } = await bundle({
   cwd: root,
   input: { "main-run": "src/app/Run.ts" },
   platform: "node",
-  // The SDK's default validator is never used, but half of the loading time of older clients.
-  resolve: { mainFields: ["module", "main"], alias: { ajv: false, "ajv-formats": false } },
+  resolve: {
+    mainFields: ["module", "main"],
+    // The SDK's default validator is never used, but half of the loading time of older clients; Node has digests.
+    alias: { ajv: false, "ajv-formats": false, "@noble/hashes/sha2.js": false }
+  },
   transform: { target: "node22" },
   moduleTypes: { ".md": "text" },
   plugins: [viteDynamicImportVarsPlugin(), viteImportGlobPlugin()],
