@@ -102,7 +102,7 @@ export const layerWith = (options: Options = {}): Layer.Layer<Services, Unreadab
   Layer.merge(
     files(options.filesRoots ?? []),
     Layer.provideMerge(
-      Layer.suspend(() => stateInFolder(options.stateFolder ?? Snapshots.defaultFolder(process.env), options)),
+      Layer.suspend(() => stateInFolder(options.stateFolder ?? Documents.defaultFolder(process.env), options)),
       NodeCatalogue.layer(options)
     )
   )

@@ -8,6 +8,8 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { randomUUID } from "node:crypto"
+import { homedir } from "node:os"
+import { isAbsolute, join } from "node:path"
 import * as AtomicFile from "./AtomicFile.ts"
 import * as Database from "./Database.ts"
 import * as Errors from "./Errors.ts"
@@ -65,6 +67,14 @@ const unusable = (folder: string) => ({ reason }: PlatformError.PlatformError) =
 }
 
 const isTemporary = (name: string) => name.endsWith(".tmp")
+
+/**
+ * Folder of documents by default: `$XDG_STATE_HOME/effect-n8n-mcp`, else `~/.local/state/effect-n8n-mcp`; a relative path in the variable is ignored.
+ */
+export const defaultFolder = (env: { readonly [name: string]: string | undefined }): string => {
+  const state = env["XDG_STATE_HOME"] ?? ""
+  return join(isAbsolute(state) ? state : join(env["HOME"] || homedir(), ".local", "state"), "effect-n8n-mcp")
+}
 
 /** Documents as files `<collection>/<hash of the owner>/<name>` below a folder, for this user only. */
 export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileSystem.FileSystem | Path.Path> =>

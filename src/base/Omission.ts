@@ -68,3 +68,10 @@ export const files = (text: string) =>
       return `${uri ?? ""}${note(file.length, false, known)}`
     }
   )
+
+/** Cuts a piece of the text without splitting surrogate pairs; `…` marks omissions. */
+export const piece = (text: string, start: number, end: number) => {
+  const from = start > 0 && splitsPair(text, start) ? start - 1 : start
+  const to = end < text.length && splitsPair(text, end) ? end + 1 : end
+  return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`
+}

@@ -1,9 +1,9 @@
 /** Finds uses of a node type, a credential, another workflow, a webhook's path, or any text in workflows. */
 import { arr, canonical, type Obj, obj, own } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
+import { piece } from "../base/Omission.ts"
 import * as Redact from "../base/Redact.ts"
 import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
-import { piece } from "./diff/TextDiff.ts"
 import * as References from "./References.ts"
 
 /** Place of a use; `node` is absent in the settings, and a long `value` is cut to what surrounds the text. */

@@ -8,7 +8,6 @@ import { fileURLToPath } from "node:url"
 import type { Database } from "../../base/Database.ts"
 import * as Documents from "../../base/Documents.ts"
 import { sha256 } from "../../base/Hash.ts"
-import * as Snapshots from "../../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
 
 /** Folder of this machine, or a database shared with others. */
@@ -48,7 +47,7 @@ export const place = Effect.fnUntraced(function*(
   { state }: Pick<Options.Options, "state">,
   env: NodeJS.ProcessEnv
 ): Effect.fn.Return<Place, Options.InvalidOption> {
-  if (state === undefined) return { _tag: "Folder", folder: Snapshots.defaultFolder(env) }
+  if (state === undefined) return { _tag: "Folder", folder: Documents.defaultFolder(env) }
   return named(state) ?? (yield* Options.refuse(`--state is ${forms}`))
 })
 

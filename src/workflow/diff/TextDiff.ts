@@ -1,6 +1,6 @@
 /** Presentation of changed text: hunks of a unified diff for several lines, otherwise excerpts around the change. */
 import { structuredPatch } from "diff"
-import { splitsPair } from "../../base/Omission.ts"
+import { piece, splitsPair } from "../../base/Omission.ts"
 
 const context = 2
 
@@ -33,13 +33,6 @@ const commonEnd = (a: string, b: string, most: number) => {
   let length = 0
   while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) length++
   return splitsPair(a, a.length - length) ? length - 1 : length
-}
-
-/** Cuts a piece of the text without splitting surrogate pairs; `…` marks omissions. */
-export const piece = (text: string, start: number, end: number) => {
-  const from = start > 0 && splitsPair(text, start) ? start - 1 : start
-  const to = end < text.length && splitsPair(text, end) ? end + 1 : end
-  return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`
 }
 
 /** Excerpts of two texts around what differs; a long difference is cut in its middle, since either end may matter. */

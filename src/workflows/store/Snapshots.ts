@@ -6,8 +6,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
-import { homedir } from "node:os"
-import { isAbsolute, join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Author } from "../../base/CallContext.ts"
 import * as Documents from "../../base/Documents.ts"
@@ -70,14 +68,6 @@ export class Snapshots extends Context.Service<Snapshots, Service>()("effect-n8n
 
 /** Maximum number of snapshots of a workflow. */
 export const maxSnapshots = 20
-
-/**
- * `$XDG_STATE_HOME/effect-n8n-mcp`, else `~/.local/state/effect-n8n-mcp`; a relative path in the variable is ignored.
- */
-export const defaultFolder = (env: { readonly [name: string]: string | undefined }): string => {
-  const state = env["XDG_STATE_HOME"] ?? ""
-  return join(isAbsolute(state) ? state : join(env["HOME"] || homedir(), ".local", "state"), "effect-n8n-mcp")
-}
 
 const pattern = /^snapshot-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-[\da-f]{4,}$/
 

@@ -326,6 +326,6 @@ describe("the default folder", () => {
     [{}, `${homedir()}/.local/state`],
     [{ HOME: "" }, `${homedir()}/.local/state`]
   ])("of %j is in %s", (env, home) => {
-    assert.strictEqual(Snapshots.defaultFolder(env), `${home}/effect-n8n-mcp`)
+    assert.strictEqual(Documents.defaultFolder(env), `${home}/effect-n8n-mcp`)
   })
 })
