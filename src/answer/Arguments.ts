@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
@@ -139,14 +140,20 @@ export const decoder = <A, R>(
   const properties = jsonSchema.properties ?? {}
   const required = new Set(arr(jsonSchema.required))
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
-  const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
+  const usage: Hint = { _tag: "TakeParameters", name: tool, parameters: Object.keys(properties) }
 
   const fail = (issues: ReadonlyArray<Issue>, others = 0) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
     return Errors.invalid(
       issues[0]?.field ?? "",
-      Rows.listed(issues.map(({ reason }) => reason), maxIssues, "; ", issues.length + others),
-      [...hints, usage].join(" ")
+      // The error itself names the field of its first reason.
+      Rows.listed(
+        issues.map(({ field, reason }, index) => index === 0 ? reason : Errors.ofField(field, reason)),
+        maxIssues,
+        "; ",
+        issues.length + others
+      ),
+      [...hints, usage]
     )
   }
 
@@ -154,7 +161,7 @@ export const decoder = <A, R>(
     format(error.issue).issues.map(({ message, path }) => {
       const steps = (path ?? []).map((part) => typeof part === "object" ? part.key : part)
       const field = JsonPath.print(steps.map((step) => typeof step === "symbol" ? String(step) : step))
-      return { field, reason: sentence(field, message) }
+      return { field, reason: message }
     })
 
   return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
@@ -196,7 +203,3 @@ export const decoder = <A, R>(
 }
 
 const maxIssues = 20
-
-/** Returns our own message ("Workflow ID is required") unchanged, and a message of Effect after the name of its field. */
-const sentence = (field: string, message: string) =>
-  /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message

@@ -1,36 +1,10 @@
-/** Texts of advice: the only module below the tools that knows the names of tools and command-line options. */
-import { constant } from "effect/Function"
-import * as Record from "effect/Record"
-import { Advice, type ConnectionProblem, type Hint } from "../base/Advice.ts"
+/** Advice in words, and the texts of calls that answers suggest. */
+import type { Advice, Hint } from "../base/Advice.ts"
 import type { Failure } from "../base/Errors.ts"
 import { mapValues, obj, str, without } from "../base/Json.ts"
-import * as Rows from "../base/Rows.ts"
-import * as Visible from "../base/Visible.ts"
-import sentences from "./advice.json" with { type: "json" }
+import { literal, wording } from "./advice.ts"
 
 export type { Advice, Hint } from "../base/Advice.ts"
-
-const checkUrl = "check N8N_URL (--n8n-url); any page of n8n's editor in a browser has it"
-
-const proxied =
-  "If a login page or proxy is in front of n8n, --n8n-header NAME=VARIABLE (N8N_MCP_N8N_HEADER) sends the headers that it asks for"
-
-const connection: Readonly<Record<ConnectionProblem, string>> = {
-  NoAnswer: `n8n could not be reached, even after retries. Is it running? If so, ${checkUrl}.`,
-  NothingListens: `Nothing is listening there: start n8n, or ${checkUrl}.`,
-  BlockedPort:
-    `Node's fetch refuses this port, as browsers do, since other protocols use it: let n8n listen on another one, or ${checkUrl}.`,
-  UnknownHost: `That host name cannot be resolved: ${checkUrl}.`,
-  OtherHostName: `The TLS certificate is for another host name: ${checkUrl}.`,
-  NotHttps: "That port speaks http, not https: N8N_URL must start with http://.",
-  NoApi:
-    `There is no n8n API at this address: ${checkUrl}. If n8n has just started, retry in a few seconds. ${proxied}.`,
-  Unreadable: `The response is not from n8n's API: ${checkUrl}. ${proxied}.`,
-  LoginPage:
-    "A login page answers instead of n8n: a proxy with single sign-on is in front of it. --n8n-header NAME=VARIABLE (N8N_MCP_N8N_HEADER) sends the headers that it asks for; or set N8N_URL to an address that needs no login.",
-  Redirected:
-    `The redirect was not followed, to protect the API key. If that is n8n's address, set N8N_URL to it. ${proxied}.`
-}
 
 /** Text about an address and a key that a person has just entered, instead of the settings that would have them. */
 export const aboutEntered = (text: string): string =>
@@ -39,73 +13,46 @@ export const aboutEntered = (text: string): string =>
     "the key you entered"
   )
 
-const setFilesRoot = "set --files-root (N8N_MCP_FILES_ROOT) where the server is started"
-
-const filesRoot = {
-  ReplaceMissing: `Create it, or ${setFilesRoot}.`,
-  ReadElsewhere: `Use a path under it, relative or absolute; to read elsewhere, ${setFilesRoot}.`,
-  KeepFiles: `To store files, ${setFilesRoot}.`
+/** Words of a program for pieces of advice, in place of the package's own; an empty text omits one. */
+export type Words = {
+  readonly [Tag in Advice["_tag"]]?: string | ((advice: Extract<Advice, { readonly _tag: Tag }>) => string)
 }
 
-const outranked = (missing: ReadonlyArray<string>, { file, set }: { readonly set: string; readonly file: string }) =>
-  `${
-    set.startsWith("--")
-      ? `${set} names an n8n, so '${file}' is not read: leave it out`
-      : `${set} is set, so '${file}' is not read: unset it`
-  }, name a profile of that file with --profile${set.startsWith("--") ? " instead" : ""}, or set ${
-    missing.join(" and ")
-  } too.`
+/** Reader of a text, and the words for it. */
+export interface Options {
+  /**
+   * Reader: a `program` and those who use it, who have neither our tools nor our command line (the default of `explain`);
+   * a `model` that calls tools (the default of `text`); a `person` at a terminal.
+   */
+  readonly as?: "program" | "model" | "person"
+  /** Names of the tools that the model has; advice that names another one is given as to a program. Default: all. */
+  readonly offered?: ReadonlySet<string>
+  readonly words?: Words
+}
 
-const sentence = (advice: Advice): string =>
-  Advice.match(advice, {
-    ...Record.map(sentences, constant),
-    CheckConnection: ({ problem }) => connection[problem],
-    Configure: ({ missing, unread }) =>
-      unread === undefined
-        ? `Set ${
-          missing.join(" and ")
-        } where the client starts this server, or run \`effect-n8n-mcp init\` once; --demo shows an n8n in memory.`
-        : outranked(missing, unread),
-    SetFilesRoot: ({ purpose }) => filesRoot[purpose],
-    ListVersions: ({ maxSnapshots }) =>
-      `workflow_history lists the versions; each workflow keeps its last ${maxSnapshots} snapshots.`,
-    PublishFirst: ({ id }) => `activate_workflow(id: '${id}') publishes it.`,
-    MakePlan: ({ maxPlans }) =>
-      `Plans are stored for each caller and n8n, the last ${maxPlans} of them: bulk_edit(select, operations, dryRun: true) makes a new one.`,
-    ChooseVersion: ({ snapshots, versions, workflowId }) =>
-      versions.length + snapshots.length === 0
-        ? `It has no versions: use '${workflowId}' alone.`
-        : `The newest are: ${
-          [...versions.slice(0, 3), ...snapshots.slice(0, 3)].join(", ")
-        }. workflow_history(id: '${workflowId}') lists all.`,
-    UpgradeNodes: ({ nodes }) =>
-      `This n8n refuses to create or change deprecated nodes: ${
-        Rows.listed(nodes.map(({ node, type }) => `${Rows.quote(node)} (${type})`), 5)
-      }. They may only be moved, removed or replaced: the command \`upgrade\` replaces those of a folder. workflow_edit(operations: [{op: 'upgrade', node: ${
-        literal(nodes[0]?.node)
-      }}]) replaces one, in a file too.`,
-    LookForCreated: ({ name }) =>
-      `It may have been created anyway: check with list_workflows(name: '${
-        Visible.label(name).replace(/…$/, "")
-      }') before calling again.`,
-    RestoreEarlierVersion: ({ workflowId }) =>
-      `workflow_history(id: '${workflowId}') lists the earlier version; the published version is unchanged.`,
-    PublishDraft: ({ workflowId }) =>
-      `workflow_diff(a: '${workflowId}') shows it, activate_workflow(id: '${workflowId}') publishes it; without publish, the edit is added to it.`,
-    RestoreToPublish: ({ version, workflowId }) =>
-      `workflow_restore(id: '${workflowId}', version: '${version}') makes it the current state, which activate_workflow(id: '${workflowId}') publishes.`,
-    ValidateWorkflow: ({ detail }) =>
-      `validate_workflow ${detail === "More" ? "shows more" : "lists everything that is wrong with it"}.`
-  })
+/** Error with advice, or its message and advice alone. */
+export type Explained = Pick<Failure, "message" | "hint">
 
-const joined = (hint: Hint, textOf: (advice: Advice) => string): string =>
-  [hint].flat().map((part) => typeof part === "string" ? part : textOf(part)).filter((part) => part !== "").join(" ")
+const sentence = (advice: Advice, { as, offered, words = {} }: Options): string => {
+  const own: string | ((advice: never) => string) | undefined = words[advice._tag]
+  if (own !== undefined) return typeof own === "string" ? own : own(advice as never)
+  const { model, person, program = model, tools } = wording(advice)
+  if (as === "person") return person ?? (tools === undefined ? model : program)
+  return as === "program" || tools?.some((tool) => offered?.has(tool) === false) ? program : model
+}
 
-/** Text of a hint for a model. */
-export const text = (hint: Hint): string => joined(hint, sentence)
+/** Text of a hint, by default for a model that has all tools; empty without a hint. */
+export const text = (hint: Hint = "", options: Options = {}): string =>
+  [hint].flat().map((part) => typeof part === "string" ? part : sentence(part, options))
+    .filter((part) => part !== "").join(" ")
+
+/** A message and the advice that follows it, as sentences. @internal */
+export const followed = (message: string, advice: string): string =>
+  `${message}${/[.!?…]$/.test(message) ? "" : "."} ${advice}`.trim()
 
 /**
- * Message of an error with its next step, for logs and people.
+ * Message of an error with its next step, for logs and for those who use a program. It names neither tools nor options
+ * of the command line, unless `as` asks for them; `words` has words of your own for what you can offer.
  *
  * **Example** (Printing an error at a terminal)
  *
@@ -114,21 +61,27 @@ export const text = (hint: Hint): string => joined(hint, sentence)
  * import { FakeN8n } from "effect-n8n-mcp/testing"
  * import * as Effect from "effect/Effect"
  *
+ * const words: Hints.Words = {
+ *   ListWorkflows: "Our page 'Workflows' has all ids.",
+ *   CheckConnection: ({ problem }) => `Look at the address in our settings (${problem}).`
+ * }
+ *
  * export const name = (id: string) =>
  *   N8nClient.N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
  *     Effect.map((workflow) => workflow.name),
- *     Effect.catch((error) => Effect.succeed(Hints.explain(error)))
+ *     Effect.catch((error) => Effect.succeed(Hints.explain(error, { words })))
  *   )
  *
  * export const test = name("gone").pipe(Effect.provide(FakeN8n.layer({ workflows: [], executions: [] })))
  * ```
  */
-export const explain = ({ hint = "", message }: Failure): string => `${message}. ${text(hint)}`.trim()
+export const explain = ({ hint, message }: Explained, options: Options = {}): string =>
+  followed(message, text(hint, { as: "program", ...options }))
 
 const toolName = /\b[a-z]+(?:_[a-z]+)+\b/g
 
-/** Text without the sentences that name tools that are not offered. */
-export const within = (text: string, offered: ReadonlySet<string>): string =>
+/** Note of an answer without the sentences that name tools that are not offered. */
+const within = (text: string, offered: ReadonlySet<string>): string =>
   text.split(/(?<=[.!?]) (?=\S)/)
     .filter((sentence) => (sentence.replace(/'[^']*'/g, "").match(toolName) ?? []).every((name) => offered.has(name)))
     .join(" ")
@@ -163,38 +116,8 @@ export const naming = (data: unknown, offered: ReadonlySet<string>): unknown => 
   return advising(visit(data), offered)
 }
 
-/** Advice that names commands instead of tools. */
-const atTerminal = {
-  ListWorkflows: "`effect-n8n-mcp workflows` lists them with their ids.",
-  ListExistingWorkflows: "`effect-n8n-mcp workflows` lists them.",
-  ListExecutions: "`effect-n8n-mcp executions` lists them with their ids; n8n prunes old ones.",
-  RaiseExecutionLimit: "Raise --max-execution-mb, or open the execution in n8n."
-} as const
-
-/** Text of a hint for a person at a terminal, without the sentences that name tools. */
-export const textForPerson = (hint: Hint): string =>
-  within(
-    joined(
-      hint,
-      (advice) => advice._tag in atTerminal ? atTerminal[advice._tag as keyof typeof atTerminal] : sentence(advice)
-    ),
-    new Set()
-  )
-
 /** Arguments of a suggested call; `undefined` ones are omitted. */
 export type Values = { readonly [name: string]: string | number | boolean | ReadonlyArray<string> | undefined }
-
-const literal = (value: Values[string]): string =>
-  typeof value === "string"
-    ? `'${
-      value.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replace(
-        /[\n\r\t]/g,
-        (space) => JSON.stringify(space).slice(1, -1)
-      )
-    }'`
-    : typeof value === "object"
-    ? `[${value.map(literal).join(", ")}]`
-    : String(value)
 
 const listed = (args: Values): string =>
   Object.entries(args).flatMap(([name, value]) => value === undefined ? [] : `${name}: ${literal(value)}`).join(", ")

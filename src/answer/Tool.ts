@@ -105,7 +105,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
       return yield* new Errors.ValidationError({
         reason: `${name} changes something, and this server is read-only`,
         field: "--read-only",
-        hint: "Ask the operator to start the server without --read-only (N8N_MCP_READ_ONLY)."
+        hint: { _tag: "AllowWrites" }
       })
     }
     const { data, ending, ...rest } = yield* inside([...yield* CurrentMiddleware, ...own.middleware], self, page)(input)

@@ -10,13 +10,13 @@ import * as Hints from "./Hints.ts"
 import { answerOf } from "./jsonSchemas.ts"
 import * as Tool from "./Tool.ts"
 
-/** Failed call as a model sees it; `hint` says what to do next. */
+/** Failed call as a model sees it; `hint`, if there is one, says what to do next. */
 export const Failure = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
   statusCode: Schema.optionalKey(Schema.Int),
   context: Schema.Record(Schema.String, Schema.String),
-  hint: Schema.String
+  hint: Schema.optionalKey(Schema.String)
 })
 
 /** Encoded answer of a tool, as a model sees it. */
@@ -96,10 +96,7 @@ export const make = <const Tools extends ReadonlyArray<Tool.Any>, M extends Tool
           (args: unknown) =>
             tool.run(args).pipe(
               Effect.map((answer) => ({ ...answer, data: Hints.naming(answer.data, names) })),
-              Effect.mapError((error) => {
-                const envelope = Envelope.fromError(error)
-                return { ...envelope, hint: Hints.within(envelope.hint, names) }
-              }),
+              Effect.mapError((error) => Envelope.fromError(error, names)),
               Tool.serving(tools, middleware),
               Effect.provideContext(context as never)
             )

@@ -120,8 +120,7 @@ const refuse = () =>
     new Errors.ValidationError({
       reason: "This server has no files root",
       field: "filePath",
-      hint:
-        "Pass the workflow's name, nodes and connections to create_workflow instead, or ask the operator to set --files-root (N8N_MCP_FILES_ROOT)."
+      hint: { _tag: "PassWorkflow" }
     })
   )
 

@@ -1,4 +1,4 @@
-/** Advice on the next step, as data: rooms below `answer` return a reason, and `answer/Hints` has the wording. */
+/** Advice on the next step, as data: rooms below `answer` name no tool and no option, and `Hints` has the wording. */
 import * as Schema from "effect/Schema"
 
 /** Why n8n cannot be reached at the configured address. */
@@ -29,11 +29,19 @@ export const Advice = Schema.TaggedUnion({
   SetFilesRoot: { purpose: Schema.Literals(["ReplaceMissing", "ReadElsewhere", "KeepFiles"]) },
   AwaitDatabase: {},
   RaiseExecutionLimit: {},
+  /** A folder of the state that cannot be read or written. */
+  UseStateFolder: {},
+  /** This server is read-only. */
+  AllowWrites: {},
+  /** There are no folders for files. */
+  PassWorkflow: {},
   ListWorkflows: {},
   ListExistingWorkflows: {},
   ListCredentials: {},
   PublishFirst: { id: Schema.String },
   ListExecutions: {},
+  /** Executions of the workflow with this id, or name. */
+  FindExecutions: { workflowId: Schema.optionalKey(Schema.String), workflowName: Schema.optionalKey(Schema.String) },
   /** n8n answers a retry only after the run has ended. */
   FollowRetry: {},
   ListFiles: {},
@@ -41,15 +49,18 @@ export const Advice = Schema.TaggedUnion({
   ListRestorableVersions: {},
   /** Plans of changes to many workflows; the last ones are stored. */
   MakePlan: { maxPlans: Schema.Int },
+  /** The batch has written nothing. */
+  WriteBatch: { plan: Schema.String },
   /** The version does not exist; these do, the newest first. */
   ChooseVersion: {
     workflowId: Schema.String,
     versions: Schema.Array(Schema.String),
     snapshots: Schema.Array(Schema.String)
   },
+  ListNodes: {},
+  ShowCalls: {},
   SearchNodeTypes: {},
   ShowParameters: {},
-  /** A node becomes one of another type. */
   /** Deprecated nodes, which n8n refuses to create or change. */
   UpgradeNodes: { nodes: Schema.Array(Schema.Struct({ node: Schema.String, type: Schema.String })) },
   /** A type of a community package. */
@@ -66,7 +77,17 @@ export const Advice = Schema.TaggedUnion({
   RestoreToPublish: { workflowId: Schema.String, version: Schema.String },
   SetCredentials: {},
   ValidateWorkflow: { detail: Schema.Literals(["More", "Everything"]) },
-  FixRefusedValues: {}
+  PassTestData: {},
+  FixRefusedValues: {},
+  /** A folder is synced with another n8n. */
+  CopyFiles: {},
+  /** A person creates the credential, if not `instead`. */
+  CreateByHand: { instead: Schema.String, type: Schema.String },
+  AllowVariable: { variables: Schema.Array(Schema.String) },
+  /** Parameters of a tool, or fields of something else. */
+  TakeParameters: { name: Schema.String, parameters: Schema.Array(Schema.String) },
+  /** A tool's own words that name tools; those who do not have them do not read it. */
+  CallTools: { tools: Schema.Array(Schema.String), text: Schema.String }
 })
 /** Known piece of advice. */
 export type Advice = typeof Advice.Type
@@ -74,6 +95,6 @@ export type Advice = typeof Advice.Type
 const Part = Schema.Union([Schema.String, Advice])
 
 /** Advice on the next step: a sentence, a known piece of advice, or a list of both. */
-export const Hint = Schema.Union([Part, Schema.Array(Part)])
-/** Advice on the next step: a sentence, a known piece of advice, or a list of both. */
 export type Hint = string | Advice | ReadonlyArray<string | Advice>
+/** Advice on the next step: a sentence, a known piece of advice, or a list of both. */
+export const Hint: Schema.Codec<Hint> = Schema.Union([Part, Schema.Array(Part)])

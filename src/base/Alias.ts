@@ -47,8 +47,7 @@ export const retry = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E
             for (const name of meaning.near) names.add(name)
           }
           if (texts.meanings.size === known && names.size > 0) {
-            const hint = [`Did you mean ${Rows.alternatives(names)}?`, ...[error.hint].flat()]
-            return yield* Effect.fail(new Errors.NotFoundError({ ...error, hint }) as E & Errors.NotFoundError)
+            return yield* Effect.fail(Errors.advised(error, { before: `Did you mean ${Rows.alternatives(names)}?` }))
           }
         }
         return yield* texts.meanings.size > known ? attempt : Effect.fail(error)

@@ -60,8 +60,7 @@ const unusable = (folder: string) => ({ reason }: PlatformError.PlatformError) =
   const code = Predicate.hasProperty(reason.cause, "code") ? String(reason.cause.code) : reason._tag
   return new Errors.ValidationError({
     reason: `'${folder}' cannot be used (${code})`,
-    hint:
-      "Make that folder readable and writable for this user, or have the operator set --state (N8N_MCP_STATE) to one that is.",
+    hint: { _tag: "UseStateFolder" },
     isServerFault: true
   })
 }

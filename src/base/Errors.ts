@@ -1,4 +1,7 @@
-/** The errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (all others). */
+/**
+ * The errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (all others). In an
+ * `HttpApi` they are answered with 404, 400 and 502.
+ */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -24,19 +27,26 @@ export interface ResourceTarget extends Target {
 export const targetFields = ({ operation, resourceId, resourceType }: Target) =>
   defined({ operation, resourceType, resourceId })
 
+const TypeId = "~effect-n8n-mcp/Errors"
+
 const target = {
   operation: Schema.optionalKey(Schema.String),
   resourceType: Schema.optionalKey(Schema.String),
   resourceId: Schema.optionalKey(Schema.String),
-  /** Next step; `answer/Hints` has the wording. */
-  hint: Hint
+  /** Next step as data; `Hints.explain` has it in words. */
+  hint: Schema.optionalKey(Hint)
 }
 
 /** n8n has no such resource (HTTP 404). */
-export class NotFoundError extends Schema.TaggedError<NotFoundError>()(
+export class NotFoundError extends Schema.TaggedError<NotFoundError>("effect-n8n-mcp/Errors/NotFoundError")(
   "NotFoundError",
-  target
+  target,
+  { httpApiStatus: 404 }
 ) {
+  /** @internal */
+  get [TypeId]() {
+    return TypeId
+  }
   override get message() {
     return `${this.resourceType ?? "Resource"} '${this.resourceId ?? ""}' not found`
   }
@@ -46,7 +56,7 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>()(
 const details = { details: Schema.String }
 
 /** There was no connection, or it was lost. */
-export class Unreachable extends Schema.TaggedError<Unreachable>("ApiError.Unreachable")("Unreachable", {
+export class Unreachable extends Schema.TaggedError<Unreachable>("effect-n8n-mcp/Errors/Unreachable")("Unreachable", {
   ...details,
   /** Code of the system, such as `ECONNREFUSED`. */
   code: Schema.optionalKey(Schema.String),
@@ -62,7 +72,7 @@ export class Unreachable extends Schema.TaggedError<Unreachable>("ApiError.Unrea
 }
 
 /** There was no answer in time; a write may have been applied. */
-export class Timeout extends Schema.TaggedError<Timeout>("ApiError.Timeout")("Timeout", {
+export class Timeout extends Schema.TaggedError<Timeout>("effect-n8n-mcp/Errors/Timeout")("Timeout", {
   ...details,
   duration: Schema.DurationFromMillis
 }) {
@@ -78,7 +88,7 @@ export class Timeout extends Schema.TaggedError<Timeout>("ApiError.Timeout")("Ti
 export const transientStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
 /** n8n, or a proxy in front of it, answered with an error; `details` is n8n's own message. */
-export class Status extends Schema.TaggedError<Status>("ApiError.Status")("Status", {
+export class Status extends Schema.TaggedError<Status>("effect-n8n-mcp/Errors/Status")("Status", {
   ...details,
   statusCode: Schema.Int
 }) {
@@ -91,7 +101,9 @@ export class Status extends Schema.TaggedError<Status>("ApiError.Status")("Statu
 }
 
 /** The answer is not n8n's. */
-export class Unreadable extends Schema.TaggedError<Unreadable>("ApiError.Unreadable")("Unreadable", details) {
+export class Unreadable
+  extends Schema.TaggedError<Unreadable>("effect-n8n-mcp/Errors/Unreadable")("Unreadable", details)
+{
   override get message() {
     return this.details
   }
@@ -101,7 +113,9 @@ export class Unreadable extends Schema.TaggedError<Unreadable>("ApiError.Unreada
 }
 
 /** n8n accepted a write that then had no effect. */
-export class NotApplied extends Schema.TaggedError<NotApplied>("ApiError.NotApplied")("NotApplied", details) {
+export class NotApplied
+  extends Schema.TaggedError<NotApplied>("effect-n8n-mcp/Errors/NotApplied")("NotApplied", details)
+{
   override get message() {
     return this.details
   }
@@ -112,7 +126,7 @@ export class NotApplied extends Schema.TaggedError<NotApplied>("ApiError.NotAppl
 
 /** Someone else changed the workflow in the meantime, and nothing was written; found by reading, not by a status. */
 export class VersionConflict
-  extends Schema.TaggedError<VersionConflict>("ApiError.VersionConflict")("VersionConflict", {
+  extends Schema.TaggedError<VersionConflict>("effect-n8n-mcp/Errors/VersionConflict")("VersionConflict", {
     ...details,
     expectedVersionId: Schema.String,
     currentVersionId: Schema.optionalKey(Schema.String)
@@ -154,10 +168,15 @@ export type Reason = typeof Reason.Type
  * export const test = failures.pipe(Effect.provide(FakeN8n.layer({ workflows: [], executions: [] })))
  * ```
  */
-export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
-  ...target,
-  reason: Reason
-}) {
+export class ApiError extends Schema.TaggedError<ApiError>("effect-n8n-mcp/Errors/ApiError")(
+  "ApiError",
+  { ...target, reason: Reason },
+  { httpApiStatus: 502 }
+) {
+  /** @internal */
+  get [TypeId]() {
+    return TypeId
+  }
   /** The reason: `cause.code` is `ECONNREFUSED` if nothing listens. */
   override readonly cause = this.reason
 
@@ -196,9 +215,18 @@ export const detailsOf = (error: N8nError): string | undefined =>
   error._tag === "ApiError" ? error.reason.details : error._tag === "ValidationError" ? error.errorDetails : undefined
 
 /** The error with other details, and another hint if there is one. @internal */
-export const withDetails = (error: ApiError, details: string, hint: Hint = error.hint): ApiError => {
+export const withDetails = (error: ApiError, details: string, hint: Hint | undefined = error.hint): ApiError => {
   const Reason = reasons[error.reason._tag]
-  return new ApiError({ ...error, hint, reason: new Reason({ ...error.reason, details } as never) })
+  return new ApiError({ ...error, ...defined({ hint }), reason: new Reason({ ...error.reason, details } as never) })
+}
+
+/** The error with more advice; `before` precedes its own, `after` follows it. @internal */
+export const advised = <E extends N8nError>(error: E, { after = [], before = [] }: {
+  readonly before?: Hint
+  readonly after?: Hint
+}): E => {
+  const fields = { ...error, hint: [before, error.hint ?? [], after].flat() }
+  return new (error.constructor as new(fields: object) => E)(fields)
 }
 
 /** The error without the connection's own error. @internal */
@@ -215,22 +243,40 @@ export const timeout = (millis: number, what = "answer"): Timeout => {
   return new Timeout({ details: `no ${what} within ${shown}`, duration: Duration.millis(millis) })
 }
 
-/** Refusal by our own checks; nothing was changed on n8n. With `isServerFault` this server's machine is at fault. */
-export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
-  reason: Schema.String,
-  field: Schema.optionalKey(Schema.String),
-  errorDetails: Schema.optionalKey(Schema.String),
-  hint: Hint,
-  isServerFault: Schema.optionalKey(Schema.Boolean)
-}) {
+/** Beginnings of messages about a value that do not name it. */
+const nameless = /^(?:Expected|Missing|Invalid|Unexpected) /
+
+/** Reason why a value was refused, with the name of its field if the reason has no subject. @internal */
+export const ofField = (field: string | undefined, reason: string): string =>
+  field !== undefined && field !== "" && nameless.test(reason) ? `${field}: ${reason}` : reason
+
+/**
+ * Refusal by our own checks; nothing was changed on n8n. With `isServerFault` this server's machine is at fault, and an
+ * `HttpApi`, in which a class has one status, answers 400 nevertheless.
+ */
+export class ValidationError extends Schema.TaggedError<ValidationError>("effect-n8n-mcp/Errors/ValidationError")(
+  "ValidationError",
+  {
+    reason: Schema.String,
+    field: Schema.optionalKey(Schema.String),
+    errorDetails: Schema.optionalKey(Schema.String),
+    hint: Schema.optionalKey(Hint),
+    isServerFault: Schema.optionalKey(Schema.Boolean)
+  },
+  { httpApiStatus: 400 }
+) {
+  /** @internal */
+  get [TypeId]() {
+    return TypeId
+  }
   override get message() {
-    return this.reason
+    return ofField(this.field, this.reason)
   }
 }
 
 /** Refusal of the argument `field`. @internal */
-export const invalid = (field: string, reason: string, hint: Hint): ValidationError =>
-  new ValidationError({ reason, field, hint })
+export const invalid = (field: string, reason: string, hint?: Hint): ValidationError =>
+  new ValidationError({ reason, field, ...defined({ hint }) })
 
 /** Failures of a request without a single target, such as a list: `NotFoundError` cannot occur. */
 export type RequestError = ApiError | ValidationError
@@ -238,9 +284,8 @@ export type RequestError = ApiError | ValidationError
 /** Every failure of the n8n client and of the tools of this package. */
 export type N8nError = NotFoundError | ApiError | ValidationError
 
-/** Whether an error is one of this package. @internal */
-export const isN8nError = (error: unknown): error is N8nError =>
-  error instanceof NotFoundError || error instanceof ApiError || error instanceof ValidationError
+/** Whether a value is an error of this package, of any copy of it. */
+export const isN8nError = (error: unknown): error is N8nError => Predicate.hasProperty(error, TypeId)
 
 /** Failure of any tool: an error of this package or any other tagged error; `hint` is the next step. */
 export interface Failure {

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type { Hint } from "../base/Advice.ts"
 import { CallContext } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
@@ -70,9 +71,6 @@ export const CredentialEnv = Context.Reference<ReadonlyMap<string, Redacted.Reda
   { defaultValue: () => new Map() }
 )
 
-/** Shell command with which a person creates a credential of the type. */
-const byHand = (type: string) => `effect-n8n-mcp credential create ${/^\w+$/.test(type) ? type : "TYPE"}`
-
 /** Field with the hosts to which an HTTP Request node may send the secret. */
 const domains = "allowedHttpRequestDomains"
 
@@ -125,16 +123,20 @@ const secretOf = Effect.fnUntraced(function*(type: string, field: string, value:
     return yield* Errors.invalid(
       `values.${field}`,
       `${field} is a secret and must not be passed as plain text`,
-      `It was not sent, and is not repeated here. Give {"env": "NAME"}${
-        env.size === 0 ? "" : ` (${[...env.keys()].join(", ")})`
-      }, or ask the user to run in a shell: ${byHand(type)}`
+      {
+        _tag: "CreateByHand",
+        type,
+        instead: `It was not sent, and is not repeated here. Give {"env": "NAME"}${
+          env.size === 0 ? "" : ` (${[...env.keys()].join(", ")})`
+        }`
+      }
     )
   }
   if (!env.has(name)) {
     return yield* Errors.invalid(
       `values.${field}`,
       `'${shownName(name)}' is not among the variables that may be used`,
-      `The operator allows: ${[...env.keys()].join(", ")} (--credential-env).`
+      { _tag: "AllowVariable", variables: [...env.keys()] }
     )
   }
   const secret = env.get(name)
@@ -190,7 +192,7 @@ const askAbout = Effect.fnUntraced(function*(
   } credential, '${Visible.label(name)}'.`
   const call = yield* CallContext
   const fields = destinations.map(([field]) => field).join(", ")
-  const instead = `Leave out ${fields}, or ask the user to run in a shell: ${byHand(type)}`
+  const instead: Hint = { _tag: "CreateByHand", type, instead: `Leave out ${fields}` }
   if (question.length > maxQuestion) {
     return yield* Errors.invalid(
       "values",

@@ -63,8 +63,7 @@ export const hiddenNotes = {
     noteAbout(count, "execution", (some) => `n8n hides the items of ${some}: their bytes and tokens are not counted.`)
 }
 
-export const reveal =
-  "Counts, times and the kind of an error are in get_execution. n8n shows the items to a user with the scope execution:reveal."
+export const reveal = "n8n shows the items to a user with the scope execution:reveal."
 
 /** Explains why an execution's data are incomplete; `undefined` if they are not. */
 export const incomplete = ({ runs, status, unreadable }: Execution.Execution): string | undefined => {
@@ -72,7 +71,7 @@ export const incomplete = ({ runs, status, unreadable }: Execution.Execution): s
   if (unreadable !== undefined) return `n8n cannot deliver the data of this execution: ${unreadable}`
   if (ExecutionHead.isOver(status)) return isEmpty ? "n8n has no data for this execution, or no node ran." : undefined
   return isEmpty
-    ? `The execution is ${status}, and n8n shows no data for it yet: use get_execution with wait.`
+    ? `The execution is ${status}, and n8n shows no data for it yet: wait for its end.`
     : `The execution is ${status}: this is its data so far.`
 }
 

@@ -1,6 +1,7 @@
 /** Resolution of the credentials and workflows that operations name. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { defined, obj, str } from "../base/Json.ts"
 import * as Rows from "../base/Rows.ts"
@@ -12,7 +13,7 @@ import * as References from "../workflow/References.ts"
 import { isUnset } from "../workflows/store/FormerSettings.ts"
 import { type Operation, type Reference, referenceIn, type Swap } from "./Operations.ts"
 
-const refuse = (message: string, hint: Errors.ValidationError["hint"]) =>
+const refuse = (message: string, hint: Hint) =>
   new Errors.ValidationError({ reason: message, field: "operations", hint })
 
 const only = Effect.fnUntraced(
@@ -20,7 +21,7 @@ const only = Effect.fnUntraced(
     what: string,
     word: string,
     all: ReadonlyArray<A>,
-    list: Errors.ValidationError["hint"]
+    list: Hint
   ) {
     const exact = all.filter(({ id }) => id === word)
     const matches = exact.length > 0 ? exact : all.filter(({ name }) => name === word)

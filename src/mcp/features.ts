@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
 import * as App from "../answer/App.ts"
 import * as Envelope from "../answer/Envelope.ts"
+import * as Hints from "../answer/Hints.ts"
 import type * as Prompt from "../answer/Prompt.ts"
 import * as Resource from "../answer/Resource.ts"
 import * as Skill from "../answer/Skill.ts"
@@ -27,11 +28,11 @@ const orRpcError = <A, R>(
   data?: object
 ): Effect.Effect<A, Rpc.RpcError, R> =>
   Effect.mapError(effect, (error) => {
-    const { hint, message } = Envelope.fromError(error)
+    const { hint = "", message } = Envelope.fromError(error)
     const code = error._tag === "ApiError" || Errors.isServerFault(error)
       ? Rpc.codes.internalError
       : Rpc.codes.invalidParams
-    return new Rpc.RpcError({ code, message: Visible.text(`${message}. ${hint}`), data })
+    return new Rpc.RpcError({ code, message: Visible.text(Hints.followed(message, hint)), data })
   })
 
 export const text = (params: Obj, name: string): Effect.Effect<string, Rpc.RpcError> => {

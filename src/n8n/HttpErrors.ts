@@ -163,6 +163,18 @@ const message = (response: HttpClientResponse.HttpClientResponse) =>
     Effect.orElseSucceed(() => undefined)
   )
 
+/** Codes of a connection that the other side closed or reset; `fetch` does not put it in a sentence. */
+const lostCodes: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])
+
+/** Details of failures whose causes have no message. */
+const nameless = {
+  TransportError: "the connection was lost",
+  EncodeError: "the request cannot be written",
+  InvalidUrlError: "the address is not valid",
+  DecodeError: "the answer cannot be read",
+  EmptyBodyError: "the answer is empty"
+}
+
 export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Errors.Target) {
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {
@@ -170,9 +182,13 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
     const chain = causes(reason.cause)
     // If every address of a host refuses, the innermost error has a code but no message.
     const last = chain.map((cause) => cause.message).filter(Predicate.isString).findLast((text) => text !== "")
-    const line = (last ?? reason._tag).trim().split("\n")[0] ?? ""
+    const line = (last ?? nameless[reason._tag]).trim().split("\n")[0] ?? ""
     // OpenSSL names addresses and lines of its source.
-    const text = code !== undefined && /:error:[\dA-F]+:/.test(line) ? code : line
+    const text = code !== undefined && lostCodes.has(code)
+      ? `the connection was lost (${code})`
+      : code !== undefined && /:error:[\dA-F]+:/.test(line)
+      ? code
+      : line
     return yield* new Errors.ApiError({
       ...Errors.targetFields(target),
       reason: new Errors.Unreachable({

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
+import type { Hint } from "../base/Advice.ts"
 import * as Alias from "../base/Alias.ts"
 import * as Errors from "../base/Errors.ts"
 import { nearest } from "../base/Nearest.ts"
@@ -181,21 +182,28 @@ export const linked = Effect.fnUntraced(function*(text: string) {
 export const workflowOf = (text: string): Effect.Effect<string, string> =>
   Effect.flatMap(linked(text), (link) => link === undefined ? alias(text) : Effect.succeed(link.id))
 
-/** Id of the execution that a text names by its id, or a link to it. */
-export const executionOf = Effect.fnUntraced(function*(text: string): Effect.fn.Return<string, string> {
-  const link = yield* read(text)
-  const id = link === undefined ? text : link.executionId
-  if (id !== undefined && /^\d+$/.test(id)) return id
-  return yield* Effect.fail(
-    link === undefined || id !== undefined
-      ? `Execution ID must be digits, or a link to the run: '${
-        Visible.label(text)
-      }' is neither. For a workflow's name: list_executions(workflowName: '${Visible.label(text)}')`
-      : link.workflowId === undefined
-      ? `'${Visible.label(text)}' is not a link to an execution, which contains /executions/ID`
-      : `The link is to a workflow: list_executions(workflowId: '${link.workflowId}') lists its executions`
-  )
-})
+/** Id of the execution that a text names by its id, or a link to it; fails with the reason, and advice. */
+export const executionOf = Effect.fnUntraced(
+  function*(text: string): Effect.fn.Return<string, { readonly message: string; readonly hint?: Hint }> {
+    const link = yield* Effect.mapError(read(text), (message) => ({ message }))
+    const id = link === undefined ? text : link.executionId
+    if (id !== undefined && /^\d+$/.test(id)) return id
+    const shown = Visible.label(text)
+    return yield* Effect.fail(
+      link === undefined || id !== undefined
+        ? {
+          message: `Execution ID must be digits, or a link to the run: '${shown}' is neither`,
+          hint: { _tag: "FindExecutions" as const, workflowName: shown }
+        }
+        : link.workflowId === undefined
+        ? { message: `'${shown}' is not a link to an execution, which contains /executions/ID` }
+        : {
+          message: `The link is to a workflow`,
+          hint: { _tag: "FindExecutions" as const, workflowId: link.workflowId }
+        }
+    )
+  }
+)
 
 /** Text that a caller may write in other forms, and its meaning. */
 export const reading = (read: (text: string) => Effect.Effect<string, string>, meaning = Schema.NonEmptyString) =>
@@ -207,5 +215,3 @@ export const reading = (read: (text: string) => Effect.Effect<string, string>, m
   })
 
 export const workflowId = reading(workflowOf)
-
-export const executionId = reading(executionOf, Schema.NonEmptyString.check(Schema.isPattern(/^\d+$/)))

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, type Obj, obj, own, str } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
@@ -45,7 +46,7 @@ const decode = Schema.decodeEffect(Schema.fromJsonString(State))
 
 export const hostOf = (url: string) => URL.canParse(url) ? new URL(url).href.replace(/\/$/, "") : url
 
-const refuse = (reason: string, hint: string) => Errors.invalid("folder", reason, hint)
+const refuse = (reason: string, hint: Hint) => Errors.invalid("folder", reason, hint)
 
 const parsed = (folder: WorkflowFolder, text: string) =>
   decode(text).pipe(
@@ -73,7 +74,7 @@ export const readState = Effect.fnUntraced(function*(folder: WorkflowFolder) {
   if (host === "") yield* about
   return state.host === host ? { text, state } : yield* refuse(
     `'${folder.path}' is synced with ${state.host}, not with ${host}`,
-    "Use the n8n that the folder belongs to, or another folder for this n8n; promote --from-folder copies its files to another n8n."
+    { _tag: "CopyFiles" }
   )
 })
 

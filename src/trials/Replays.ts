@@ -58,9 +58,12 @@ const newest = Effect.fnUntraced(function*(workflowId: string, last: number) {
   return yield* new Errors.ValidationError({
     reason: "The workflow has no recorded runs to replay",
     field: "workflowId",
-    hint: runs.length > 0
-      ? `Its ${runs.length} newest executions were manual, canceled or have not ended. test_workflow takes testData.`
-      : "Its settings may not save successful executions, or n8n has pruned them. test_workflow takes testData."
+    hint: [
+      runs.length > 0
+        ? `Its ${runs.length} newest executions were manual, canceled or have not ended.`
+        : "Its settings may not save successful executions, or n8n has pruned them.",
+      { _tag: "PassTestData" }
+    ]
   })
 })
 

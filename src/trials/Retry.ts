@@ -204,7 +204,7 @@ const copy = Effect.fnUntraced(function*(
   let isStarted = false
   const rerun = Effect.gen(function*() {
     isStarted = yield* log.claim(key, attempt)
-    if (!isStarted) return yield* new Errors.ValidationError({ reason: taken, hint: [] })
+    if (!isStarted) return yield* new Errors.ValidationError({ reason: taken })
   })
   const timeout = (yield* timeLeft) - 5_000
   const test = yield* Effect.result(WorkflowTesting.run(reference, { mode: "copy", replay: id, rerun, timeout }))

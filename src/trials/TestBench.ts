@@ -153,8 +153,7 @@ const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, al
       return yield* TestCopies.cannotRun(name, {
         message: `pins name '${nameOrId}', which is not a node`,
         field: "pins",
-        hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) ||
-          "get_workflow_connections lists the nodes."
+        hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) || { _tag: "ListNodes" }
       })
     }
     if (pin !== "run" && !pins.arePinnable(pin)) {

@@ -8,7 +8,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
-import type { Hint } from "../base/Advice.ts"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
@@ -219,13 +218,9 @@ export const startedNothing = ({ operation, reason }: Errors.ApiError) =>
 /** Failure after the webhook was called: the workflow's nodes may have had effects. */
 const inDoubt = (error: Errors.N8nError): Errors.N8nError => {
   if (error._tag === "ValidationError" || error._tag === "ApiError" && startedNothing(error)) return error
-  const hint: Hint = [
-    "The workflow may have run: check its nodes' effects before testing it again.",
-    ...Array.isArray(error.hint) ? error.hint : [error.hint]
-  ]
-  return error._tag === "ApiError"
-    ? new Errors.ApiError({ ...error, hint })
-    : new Errors.NotFoundError({ ...error, hint })
+  return Errors.advised(error, {
+    before: "The workflow may have run: check its nodes' effects before testing it again."
+  })
 }
 
 /** Calls a webhook, watches the execution that it starts, and reads it before the copy is deleted. */

@@ -28,7 +28,7 @@ export type Contents =
     readonly repairs: ReadonlyArray<string>
   }
   /** Text that cannot be read; `isLikely` if it looks like a workflow. */
-  | { readonly _tag: "Broken"; readonly why: string; readonly hint: Hint; readonly isLikely: boolean }
+  | { readonly _tag: "Broken"; readonly why: string; readonly hint?: Hint; readonly isLikely: boolean }
   | { readonly _tag: "Other"; readonly value: unknown; readonly what: string; readonly repairs: ReadonlyArray<string> }
 
 const hasKey = (value: unknown, ...keys: ReadonlyArray<string>) => keys.some((key) => key in (obj(value) ?? {}))

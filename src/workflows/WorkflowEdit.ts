@@ -84,7 +84,7 @@ export const operations = (...operations: ReadonlyArray<Pure.Operation>): Edit =
     return yield* Errors.invalid(
       "operations",
       "An edit of a program cannot create the workflow that an extraction calls",
-      "Extract with the workflowId of one that exists, or call the tool workflow_edit."
+      "Extract with the workflowId of one that exists."
     )
   })
 

@@ -39,11 +39,11 @@ export const draftName = (id: string): string | undefined =>
 
 /** An error about the place of a workflow, in the parameter that named it. */
 export const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
-  new Errors.ValidationError({
-    ...error,
-    field,
-    ...(place.kind !== "draft" ? {} : {
-      reason: `Draft '${place.id}' cannot be opened: ${error.reason}`,
-      hint: [error.hint, { _tag: "ListFiles" } as const].flat()
-    })
-  })
+  place.kind !== "draft" ? new Errors.ValidationError({ ...error, field }) : Errors.advised(
+    new Errors.ValidationError({
+      ...error,
+      field,
+      reason: `Draft '${place.id}' cannot be opened: ${error.reason}`
+    }),
+    { after: { _tag: "ListFiles" } }
+  )

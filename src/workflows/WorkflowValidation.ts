@@ -181,7 +181,7 @@ export const explained = (workflow: Obj) =>
       return yield* Errors.withDetails(
         error,
         `${error.reason.details.replace(/\.$/, "")}. Validation: ${inWords(known)}`,
-        Errors.statusOf(error) === 400 ? correct : [correct, error.hint].flat()
+        Errors.statusOf(error) === 400 ? correct : [correct, error.hint ?? []].flat()
       )
     }))
 

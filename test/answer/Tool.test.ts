@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Envelope from "../../src/answer/Envelope.ts"
+import * as Hints from "../../src/answer/Hints.ts"
 import * as Locale from "../../src/answer/Locale.ts"
 import * as Minimize from "../../src/answer/Minimize.ts"
 import * as Tool from "../../src/answer/Tool.ts"
@@ -83,7 +84,7 @@ describe("a call", () => {
       const error = yield* Effect.flip(tool.run({ name: "a", limt: 5 }))
       assert.instanceOf(error, Errors.ValidationError)
       assert.deepStrictEqual([error.message, error.field], ["Unknown parameter 'limt'", "limt"])
-      assert.deepStrictEqual(error.hint, "Did you mean 'limit'? list_rows takes: name, limit.")
+      assert.strictEqual(Hints.text(error.hint), "Did you mean 'limit'? list_rows takes: name, limit.")
       assert.deepStrictEqual(steps, [])
     }))
 

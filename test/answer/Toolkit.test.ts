@@ -58,7 +58,7 @@ describe("a toolkit of tools", () => {
       const [alone] = yield* resultOf([getExecution], model)
       assert.deepStrictEqual<unknown>(alone?.result, { ...answer, data })
       const [unknown] = yield* resultOf([getExecution], modelThatCalls("get_execution", { id: "78" }))
-      assert.match(JSON.stringify(unknown?.result), /"NotFoundError".*"hint":""/)
+      assert.match(JSON.stringify(unknown?.result), /"NotFoundError".*"hint":"n8n prunes old executions\."/)
     }).pipe(Effect.provide(holding(execution))))
 
   it.effect("returns failures with what to do next, those of a policy too", () =>

@@ -70,7 +70,7 @@ describe("names of outputs", () => {
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* Effect.provide(names, catalogue), ["true", "false"])
       const broken = Layer.mock(NodeCatalogue.NodeCatalogue, {
-        find: () => Effect.fail(new Errors.ValidationError({ reason: "no data file", field: "nodes", hint: "" }))
+        find: () => Effect.fail(new Errors.ValidationError({ reason: "no data file", field: "nodes" }))
       })
       assert.isUndefined(yield* Effect.provide(names, broken))
     }))

@@ -40,9 +40,9 @@ const select = (query: Partial<Selection.Query>) =>
 const ids = ({ runs }: Selection.Selection<unknown>) => runs.map(({ head }) => Number(head.id))
 
 const gone = (id: string) =>
-  new Errors.NotFoundError({ operation: "get execution", resourceType: "Execution", resourceId: id, hint: "" })
+  new Errors.NotFoundError({ operation: "get execution", resourceType: "Execution", resourceId: id })
 
-const unreadable = new Errors.ValidationError({ reason: "It contains 600 MB", field: "id", hint: "" })
+const unreadable = new Errors.ValidationError({ reason: "It contains 600 MB", field: "id" })
 
 describe("a selection", () => {
   it.effect("is complete with all that match, or with as many as were requested", () =>

@@ -7,6 +7,7 @@ import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as HttpErrors from "../../src/n8n/HttpErrors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import { type Answer, answers, fails, failure, refuses, says, scriptedClient, unknownCertificates } from "./clients.ts"
 
 describe("an error's envelope", () => {
@@ -114,6 +115,23 @@ describe("an error's envelope", () => {
       assert.strictEqual(context["errorDetails"], "ECONNREFUSED: fetch failed")
     }))
 
+  it.effect.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])(
+    "says in words that the connection was lost: %s",
+    (code) =>
+      Effect.gen(function*() {
+        const { context } = yield* envelope(fails(code, `read ${code}`))
+        assert.strictEqual(context["errorDetails"], `the connection was lost (${code})`)
+      })
+  )
+
+  it.effect("says the same of a connection that the fake breaks", () =>
+    Effect.gen(function*() {
+      const create = N8nClient.N8nClient.use((n8n) => n8n.createWorkflow({ name: "A", nodes: [], connections: {} }))
+      const error = yield* Effect.flip(create)
+      assert.strictEqual(error.message, "Failed to create workflow: the connection was lost (UND_ERR_SOCKET)")
+      assert.strictEqual(error._tag === "ApiError" && error.reason._tag, "Unreachable")
+    }).pipe(Effect.provide(FakeN8n.layer({}, { before: () => Effect.fail(new FakeN8n.Disconnected()) }))))
+
   it.effect("has no stack, no secrets, and at most a screen of text", () =>
     Effect.gen(function*() {
       const message = `Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig ${"long ".repeat(2_000)}`
@@ -129,10 +147,10 @@ describe("an envelope", () => {
   it("redacts secrets of any origin", () => {
     const secret = "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig"
     const envelopes = [
-      new Errors.ApiError({ operation: "get workflow", reason: new Errors.Unreadable({ details: secret }), hint: "" }),
-      new Errors.ValidationError({ reason: secret, field: "id", errorDetails: secret, hint: "" }),
-      new Errors.NotFoundError({ resourceType: "Workflow", resourceId: secret, hint: "" })
-    ].map(Envelope.fromError)
+      new Errors.ApiError({ operation: "get workflow", reason: new Errors.Unreadable({ details: secret }) }),
+      new Errors.ValidationError({ reason: secret, field: "id", errorDetails: secret }),
+      new Errors.NotFoundError({ resourceType: "Workflow", resourceId: secret })
+    ].map((error) => Envelope.fromError(error))
     for (const envelope of envelopes) assert.notInclude(JSON.stringify(envelope), "eyJ")
   })
 })

@@ -8,6 +8,7 @@ import * as Links from "../../src/n8n/Links.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
+import * as parameters from "../../src/tools/shared/Parameters.ts"
 import * as Reference from "../../src/workflows/Reference.ts"
 
 const node = { name: "Start", type: "n8n-nodes-base.manualTrigger", typeVersion: 1, parameters: {}, position: [0, 0] }
@@ -119,7 +120,7 @@ layer(n8n)("an execution", (it) => {
     "is understood as %s",
     (id) =>
       Effect.gen(function*() {
-        assert.strictEqual(yield* Schema.decodeEffect(Schema.String.pipe(Links.executionId))(id), "41")
+        assert.strictEqual(yield* Schema.decodeEffect(Schema.String.pipe(parameters.execution))(id), "41")
       })
   )
 

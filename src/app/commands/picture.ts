@@ -69,7 +69,7 @@ const fromHere = (reference: string) => {
 }
 
 const readExecution = Effect.fnUntraced(function*(id: string) {
-  const refuse = (reason: string) => Options.refuse(`--execution: ${Hints.textForPerson(reason)}`)
+  const refuse = (fault: Hints.Explained) => Options.refuse(`--execution: ${Hints.explain(fault, { as: "person" })}`)
   return yield* (yield* Executions).get(yield* Effect.mapError(Links.executionOf(id), refuse))
 })
 
@@ -111,15 +111,10 @@ const document = (reference: string) =>
       (error): error is Errors.NotFoundError =>
         error instanceof Errors.NotFoundError && error.resourceType === "Workflow" && /^\d+$/.test(reference),
       (error) =>
-        Effect.fail(
-          new Errors.NotFoundError({
-            ...error,
-            hint: [
-              `If it is the number of a run: ${program} picture --execution ${reference}, or ${program} why ${reference} --open.`,
-              ...[error.hint].flat()
-            ]
-          })
-        )
+        Effect.fail(Errors.advised(error, {
+          before:
+            `If it is the number of a run: ${program} picture --execution ${reference}, or ${program} why ${reference} --open.`
+        }))
     )
   )
 

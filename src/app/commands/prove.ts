@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import * as Struct from "effect/Struct"
 import { relative, sep } from "node:path"
+import * as Hints from "../../answer/Hints.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Links from "../../n8n/Links.ts"
@@ -114,7 +115,10 @@ export const prove = row({
       workflow,
       Effect.fnUntraced(function*(workflow) {
         yield* checkWrites("prove runs copies of workflows on n8n")
-        const runs = yield* Effect.mapError(Effect.forEach(executions, Links.executionOf), Options.refuse)
+        const runs = yield* Effect.mapError(
+          Effect.forEach(executions, Links.executionOf),
+          (fault) => Options.refuse(Hints.explain(fault, { as: "person" }))
+        )
         const selected = { last, executions: runs.length === 0 ? undefined : runs, timeout }
         if (drill) return ProofReport.drill(yield* Drill.drill(workflow, selected))
         const compared = { ...selected, ignore, redacts: yield* Tool.RedactSecrets }

@@ -204,7 +204,7 @@ export const call = row({
     if (result.isError !== true) return
     // Its advice is for the owner of a server.
     const isUnset = obj(obj(json)?.["context"])?.["field"] === "N8N_URL, N8N_API_KEY"
-    if (isUnset) yield* Terminal.warn(`${program}: ${Hints.textForPerson({ _tag: "Configure", missing: [] })}`)
+    if (isUnset) yield* Terminal.warn(`${program}: ${Hints.text({ _tag: "Configure", missing: [] }, { as: "person" })}`)
     yield* exit(1)
   })
 })

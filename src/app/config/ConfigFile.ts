@@ -54,7 +54,10 @@ export const read = (file: string): Effect.Effect<unknown, string, FileSystem.Fi
 /** Decodes a content of this name; fails with the reason. */
 export const decoder = <A>(name: string, schema: Schema.ConstraintCodec<A, unknown>) => (value: unknown) =>
   // The JSON Schema is made here, since most starts read no file.
-  Effect.mapError(Arguments.decoder<A, never>(name, schema, Tool.jsonSchema(schema))(value), Hints.explain)
+  Effect.mapError(
+    Arguments.decoder<A, never>(name, schema, Tool.jsonSchema(schema))(value),
+    (error) => Hints.explain(error, { as: "person" })
+  )
 
 /** Reads files with this content; fails with the reason. Messages call the content `name`, such as "A policy". */
 export const reader = <A>(name: string, schema: Schema.ConstraintCodec<A, unknown>) => {

@@ -34,7 +34,7 @@ export const warning = (name: string, detail: string, cure: string): Check => ({
 export const failed = (name: string, detail: string, cure: string): Check => ({ name, status: "failed", detail, cure })
 
 const failedBy = (name: string, error: Errors.N8nError): Check =>
-  failed(name, Errors.inOneLine(error), Envelope.fromError(error).hint)
+  failed(name, Errors.inOneLine(error), Envelope.fromError(error).hint ?? "")
 
 const skipped = (name: string): Check => ({ name, status: "skipped", detail: "not reached" })
 

@@ -14,10 +14,7 @@ import type { Report } from "./Report.ts"
 /** Error in one line: message, n8n's details, hint. */
 export const explain = (error: Errors.N8nError): string =>
   Visible.label(
-    `${Errors.inOneLine(error).replace(/^Execution (?=')/, "Run ")}. ${Hints.textForPerson(error.hint)}`.trim().replace(
-      "..",
-      "."
-    ),
+    Hints.explain({ ...error, message: Errors.inOneLine(error).replace(/^Execution (?=')/, "Run ") }, { as: "person" }),
     1_000
   )
 

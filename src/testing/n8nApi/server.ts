@@ -16,7 +16,10 @@ export interface RecordedRequest {
 }
 
 /** Broken connection: if a hook fails with it, the client gets no answer. */
-export class Disconnected extends Data.TaggedError("Disconnected") {}
+export class Disconnected extends Data.TaggedError("Disconnected") {
+  /** Code of Node's `fetch` for a connection that the other side closes. */
+  readonly code = "UND_ERR_SOCKET"
+}
 
 /** Options of the simulated n8n. */
 export interface Options {

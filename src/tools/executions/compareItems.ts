@@ -12,6 +12,7 @@ import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as conditions from "../shared/Conditions.ts"
+import * as ExecutionSummaries from "../shared/ExecutionSummaries.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const Side = Schema.Struct({
@@ -25,6 +26,11 @@ const Side = Schema.Struct({
   items: Schema.Int
 })
 
+const listNodes = parameters.callTools(
+  ["get_execution"],
+  "get_execution lists the nodes that ran, with their item counts."
+)
+
 const sideOf = Effect.fnUntraced(function*(
   execution: Execution,
   name: string,
@@ -33,14 +39,14 @@ const sideOf = Effect.fnUntraced(function*(
 ) {
   yield* checkNode(execution, name, parameter)
   if (execution.isRedacted) {
-    return yield* parameters.invalid("id", ItemView.hiddenNotes.execution(execution), ItemView.reveal)
+    return yield* parameters.invalid("id", ItemView.hiddenNotes.execution(execution), ExecutionSummaries.hiddenAdvice)
   }
   const side = ItemComparison.sideOf(execution, name, options)
   if (side !== undefined) return { ...side, execution }
   return yield* parameters.invalid(
     parameter,
     `Node '${name}' has no output in execution '${execution.id}'`,
-    ItemView.incomplete(execution) ?? "get_execution lists the nodes that ran, with their item counts."
+    ItemView.incomplete(execution) ?? listNodes
   )
 })
 
@@ -171,7 +177,7 @@ export const compareItems = Tool.make({
         return yield* parameters.invalid(
           "to",
           `to is required: no node with an output ran after '${input.from}'`,
-          "get_execution lists the nodes that ran, with their item counts."
+          listNodes
         )
       }
       // A failed run has no output: its inputs are compared with those of the other run.

@@ -206,7 +206,7 @@ export const retryExecution = Tool.make({
         return yield* parameters.invalid(
           "id",
           "Execution ID is required: id, ids, or filters such as last, and only one of these",
-          "list_executions shows the failed runs and their ids."
+          parameters.callTools(["list_executions"], "list_executions shows the failed runs and their ids.")
         )
       }
       const runs = ids ?? (id === undefined ? { status: "error" as const, ...filters, defaultLast: defaultRuns } : [id])
@@ -217,9 +217,12 @@ export const retryExecution = Tool.make({
         return yield* refused.error ?? parameters.invalid(
           "id",
           `Execution '${id}' was not retried: ${refused.reason}${refused.as === undefined ? "" : ` (${refused.as})`}`,
-          `list_executions(groupBy: 'failure') shows what failed; get_execution(id: '${
-            refused.as ?? id
-          }') shows this run.`
+          parameters.callTools(
+            ["list_executions", "get_execution"],
+            `list_executions(groupBy: 'failure') shows what failed; get_execution(id: '${
+              refused.as ?? id
+            }') shows this run.`
+          )
         )
       }
       return outcome

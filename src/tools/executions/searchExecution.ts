@@ -15,6 +15,7 @@ import * as Selection from "../../executions/Selection.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { cursorAfter } from "../../n8n/N8nClient.ts"
 import * as conditions from "../shared/Conditions.ts"
+import * as ExecutionSummaries from "../shared/ExecutionSummaries.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const Match = Schema.Struct({
@@ -82,7 +83,7 @@ const searchOne = Effect.fnUntraced(function*(id: string, search: RunSearch.Sear
         note(nodes.filter((name) => execution.runs.has(name) && !active.has(name)), "Without output")
       ]),
       ...(search.without !== undefined ? [] : execution.isRedacted
-        ? [`${ItemView.hiddenNotes.execution(execution)}. ${ItemView.reveal}`]
+        ? [`${ItemView.hiddenNotes.execution(execution)}. ${Hints.text(ExecutionSummaries.hiddenAdvice)}`]
         : ItemSearch.notes(found, {
           samples: () => ItemSearch.firstItems(execution, slots, redacts),
           isFoundElsewhere: condition().where === undefined

@@ -32,7 +32,10 @@ const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
     return yield* parameters.invalid(
       "a",
       `Workflow '${id}' is not published, so there is no other version to compare it with`,
-      `Name a version from workflow_history(id: '${id}'), as in a: '${id}@VERSION'.`
+      parameters.callTools(
+        ["workflow_history"],
+        `Name a version from workflow_history(id: '${id}'), as in a: '${id}@VERSION'.`
+      )
     )
   }
   return [Reference.format(id, Reference.published), id] as const

@@ -73,7 +73,7 @@ const healthSince = Effect.fnUntraced(function*(time: string, workflows: Readonl
   const { instance } = yield* N8nClient
   const now = yield* DateTime.now
   const since = Date.parse(time)
-  const refuse = (reason: string, hint: string) =>
+  const refuse = (reason: string, hint: Hints.Hint) =>
     Effect.fail(new Errors.ValidationError({ reason, field: "since", hint }))
   if (since > now.epochMilliseconds) {
     return yield* refuse(
@@ -84,7 +84,10 @@ const healthSince = Effect.fnUntraced(function*(time: string, workflows: Readonl
   if (now.epochMilliseconds - since > (Health.maxDays + 1) * 86_400_000) {
     return yield* refuse(
       `since is more than ${Health.maxDays} days ago`,
-      `Set since to at most ${Health.maxDays}d; list_executions(groupBy: 'workflow', startedAfter) counts older runs.`
+      parameters.callTools(
+        ["list_executions"],
+        `Set since to at most ${Health.maxDays}d; list_executions(groupBy: 'workflow', startedAfter) counts older runs.`
+      )
     )
   }
   return { health: yield* Health.read({ since, workflows }), url: Links.workflows(instance) }

@@ -91,7 +91,11 @@ export const nodeGet = Tool.make({
   handler: ({ type, types, ...ask }) =>
     Effect.gen(function*() {
       if (types === undefined && (type === undefined || type === "")) {
-        return yield* parameters.invalid("type", "Node type is required", "node_search finds types.")
+        return yield* parameters.invalid(
+          "type",
+          "Node type is required",
+          parameters.callTools(["node_search"], "node_search finds types.")
+        )
       }
       const other = Object.keys({ ...ask, ...(type === undefined ? {} : { type }) })[0]
       if (types !== undefined && other !== undefined) {
@@ -117,7 +121,7 @@ export const nodeGet = Tool.make({
     const nodes = answers.map(({ answer, type }) =>
       Result.match(answer, {
         onSuccess: ({ at, steps }): object => at(Math.min(step, steps)),
-        onFailure: (error) => ({ type, error: Hints.explain(error) })
+        onFailure: (error) => ({ type, error: Hints.explain(error, { as: "model" }) })
       })
     )
     return types === undefined ? { ...nodes[0] } : { nodes: nodes as Output["nodes"] & {} }

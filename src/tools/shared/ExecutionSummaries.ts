@@ -4,6 +4,8 @@ import * as Hints from "../../answer/Hints.ts"
 import type * as Minimize from "../../answer/Minimize.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
+import * as ItemView from "../../executions/ItemView.ts"
+import * as parameters from "./Parameters.ts"
 
 export const Summary = Schema.Struct({
   ...ExecutionSummary.ExecutionSummary.fields,
@@ -22,6 +24,12 @@ export const summarize = (
   const step = ExecutionSummary.nextStep(execution, summary.failure, options.subRuns)
   return { ...summary, _guidance: Hints.guidance(step, execution) }
 }
+
+/** Advice on a run whose items n8n hides. */
+export const hiddenAdvice = [
+  parameters.callTools(["get_execution"], "Counts, times and the kind of an error are in get_execution."),
+  ItemView.reveal
+]
 
 /** Bounds of a failure's parts, which get_execution_by_node returns in full. */
 export const rooms = { "failure.error": 480, "failure.inputItem": 400, "failure.suspects.items[].json": 160 }

@@ -1,10 +1,14 @@
 /** Parameters shared by several tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
 import * as Links from "../../n8n/Links.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
 export { invalid } from "../../base/Errors.ts"
+
+/** Advice that names tools; programs, and callers that do not have these tools, do not read it. */
+export const callTools = (tools: ReadonlyArray<string>, text: string) => ({ _tag: "CallTools" as const, tools, text })
 
 const ifMissing = (name: string) => ({ messageMissingKey: `${name} is required` })
 
@@ -38,14 +42,24 @@ export const reference = referenceFor("Workflow ID")
 
 export const workflowFile = required("File path", "Path (.json) or draft.")
 
+/** Id of an execution, or a link to it. */
+export const execution = Links.reading(
+  (text) =>
+    Effect.mapError(
+      Links.executionOf(text),
+      ({ hint, message }) => [message, Hints.text(hint)].filter(Boolean).join(". ")
+    ),
+  Schema.NonEmptyString.check(Schema.isPattern(/^\d+$/))
+)
+
 export const executionIdFor = (description: string) =>
-  required("Execution ID", description).pipe(Links.executionId, Schema.annotateKey(ifMissing("Execution ID")))
+  required("Execution ID", description).pipe(execution, Schema.annotateKey(ifMissing("Execution ID")))
 
 export const executionId = executionIdFor("From list_executions.")
 
 export const executionIds = (name: string, maximum: number, description: string) =>
   Schema.optionalKey(
-    Schema.Array(Schema.String.pipe(Links.executionId)).check(
+    Schema.Array(Schema.String.pipe(execution)).check(
       Schema.isMinLength(1, { message: `${name} is empty: name the runs, or leave it out` }),
       Schema.isMaxLength(maximum, { message: `${name} takes at most ${maximum}: call again for the others` })
     ).annotate({ description })

@@ -59,7 +59,8 @@ export const folder = parameters.withDefault(Schema.String.annotate({ descriptio
 
 export const only = parameters.optional(Schema.Array(Schema.String), "Only these: ids, or paths in the folder.")
 
-const explain = (error: Errors.N8nError) => `${Errors.inOneLine(error)}. ${Hints.text(error.hint)}`.trim()
+const explain = (error: Errors.N8nError) =>
+  Hints.explain({ ...error, message: Errors.inOneLine(error) }, { as: "model" })
 
 const groupOf = ({ action, error, held, refused, status }: Sync.Outcome): string => {
   if (error !== undefined) return "failed"

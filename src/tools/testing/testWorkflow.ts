@@ -9,7 +9,6 @@ import { CallContext } from "../../base/CallContext.ts"
 import { defined, type Obj, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as ItemView from "../../executions/ItemView.ts"
-import * as Links from "../../n8n/Links.ts"
 import type * as CaseSet from "../../trials/CaseSet.ts"
 import * as Modules from "../../trials/Modules.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
@@ -117,7 +116,7 @@ const pins = Schema.optionalKey(
 const Case = Schema.Struct({
   name: Schema.optionalKey(Schema.String),
   testData: Schema.optionalKey(Schema.Json),
-  replay: Schema.optionalKey(Schema.String.pipe(Links.executionId)),
+  replay: Schema.optionalKey(Schema.String.pipe(parameters.execution)),
   pins: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 })
 

@@ -65,7 +65,10 @@ const rows = Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema
 
 const hints = {
   batch: "A batch is proven whole, by the plan's id; a workflow by workflowId.",
-  callers: "Callers are proven on their newest runs: workflow_prove(workflowId, callers: true)."
+  callers: parameters.callTools(
+    ["workflow_prove"],
+    "Callers are proven on their newest runs: workflow_prove(workflowId, callers: true)."
+  )
 }
 
 const refuse = (field: keyof typeof hints, reason: string) => parameters.invalid(field, reason, hints[field])

@@ -44,7 +44,7 @@ export const prove = Effect.fn("BatchProof.prove")(
       return yield* Errors.invalid(
         "batch",
         "The batch has written no workflow",
-        `Write it: bulk_edit(plan: '${id}').`
+        { _tag: "WriteBatch", plan: id }
       )
     }
     const start = after === undefined ? 0 : written.findIndex(({ id }) => id === after) + 1

@@ -146,7 +146,7 @@ export const prove = Effect.fn("CallersProof.prove")(function*(
     return yield* Errors.invalid(
       "callers",
       `No workflow calls '${name}'`,
-      "Leave out callers: its own runs prove it. workflow_map shows what calls what."
+      ["Leave out callers: its own runs prove it.", { _tag: "ShowCalls" }]
     )
   }
   const replays = yield* Replays.make(workbench, options)

@@ -250,7 +250,7 @@ const callee = (
   Result.gen(function*() {
     const { name, workflowId } = operation
     if (lookups.callee === undefined) {
-      return yield* Step.refuse("op", "Chains are extracted in one workflow at a time.", "Use workflow_edit.")
+      return yield* Step.refuse("op", "Chains are extracted in one workflow at a time.", "Edit that workflow alone.")
     }
     if (workflowId === undefined) {
       const built = yield* created(workflow, name, group, lookups)

@@ -156,7 +156,10 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
     Effect.catchTag(read(path, options), "ValidationError", ({ hint, reason }) =>
       Effect.map(
         Effect.orElseSucceed(rawOf(path), () => ({ raw: undefined, isLikely: false })),
-        ({ isLikely, raw }): Unreadable => ({ raw, contents: { _tag: "Broken", why: reason, hint, isLikely } })
+        ({ isLikely, raw }): Unreadable => ({
+          raw,
+          contents: { _tag: "Broken", why: reason, ...hint === undefined ? {} : { hint }, isLikely }
+        })
       ))
 
   /** Reads a file that is meant to be one workflow. */

@@ -15,7 +15,7 @@ export interface Target {
 
 const aFile: Pick<Target, "kind"> = { kind: "File" }
 
-export const refuse = (reason: string, hint: Hint, { kind } = aFile) =>
+export const refuse = (reason: string, hint: Hint | undefined, { kind } = aFile) =>
   Errors.invalid(kind === "File" ? "filePath" : "directoryPath", reason, hint)
 
 /** Error of this machine that no other call can avoid. */

@@ -44,9 +44,7 @@ const mayBeDone: Hint = "The change may have been applied anyway: read the workf
 /** Reads the workflow after a write whose answer was lost; fails with a hint at that if it cannot be read. */
 export const afterUncertain = (id: string, error: Errors.ApiError) =>
   N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
-    Effect.mapError(() =>
-      new Errors.ApiError({ ...error, hint: [mayBeDone, ...Array.isArray(error.hint) ? error.hint : [error.hint]] })
-    )
+    Effect.mapError(() => Errors.advised(error, { before: mayBeDone }))
   )
 
 /** Webhooks of the workflow whose paths have no parameters, each with the paths at which it may answer. */

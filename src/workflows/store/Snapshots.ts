@@ -154,7 +154,7 @@ export const layer = <R = never>(adopt: Effect.Effect<void, never, R> = Effect.v
       const collectionOf = ({ key }: Instance, workflowId: string) =>
         Effect.as(adopted, documents.collection(collection, ownerOf(digestOf(key), workflowId)))
       const because = (what: string) => ({ hint, reason }: Errors.ValidationError) =>
-        new Errors.ValidationError({ reason: `${what}: ${reason}`, hint, isServerFault: true })
+        new Errors.ValidationError({ reason: `${what}: ${reason}`, ...defined({ hint }), isServerFault: true })
 
       return Snapshots.of({
         save: Effect.fn("Snapshots.save")(

@@ -1,6 +1,5 @@
 /** Creations, and the removal of what was created in vain. */
 import * as Effect from "effect/Effect"
-import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
 import type { Obj } from "../../base/Json.ts"
 import { mapStrings } from "../../base/JsonPath.ts"
@@ -129,17 +128,6 @@ export const createCalled = Effect.fnUntraced(function*(
   return ids
 })
 
-const withHint = (error: Errors.N8nError, hint: Hint): Errors.N8nError => {
-  const all = [error.hint ?? [], hint].flat()
-  return error._tag === "ApiError"
-    ? new Errors.ApiError({ ...error, hint: all })
-    : error._tag === "NotFoundError"
-    ? new Errors.NotFoundError({ ...error, hint: all })
-    : error._tag === "ValidationError"
-    ? new Errors.ValidationError({ ...error, hint: all })
-    : error
-}
-
 /** Deletes a workflow; a published one is unpublished first, and published again if deleting fails. */
 export const remove = Effect.fnUntraced(function*(dependencies: Dependencies, id: string) {
   const n8n = yield* N8nClient
@@ -188,11 +176,12 @@ export const discarding =
       Effect.catch((error) =>
         Effect.flatMap(Effect.uninterruptible(discard(dependencies, callerId, made)), (remaining) =>
           Effect.fail(
-            remaining.length === 0 ? error : withHint(
-              error,
-              `The new workflow ${remaining.map(({ id, name }) => `'${name}' (${id})`).join(", ")} is still there: ` +
+            remaining.length === 0 ? error : Errors.advised(error, {
+              after: `The new workflow ${
+                remaining.map(({ id, name }) => `'${name}' (${id})`).join(", ")
+              } is still there: ` +
                 `if workflow '${callerId}' does not call it, delete it.`
-            )
+            })
           ))
       ),
       Effect.onInterrupt(() => Effect.ignore(discard(dependencies, callerId, made)))

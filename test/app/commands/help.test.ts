@@ -99,8 +99,8 @@ describe("help", () => {
   it("is named rightly by advice to persons", () => {
     const advice = ["ListWorkflows", "ListExecutions", "ListExistingWorkflows"] as const
     const texts = [
-      ...advice.map((_tag) => Hints.textForPerson({ _tag })),
-      Hints.textForPerson({ _tag: "Configure", missing: ["N8N_URL"] })
+      ...advice.map((_tag) => Hints.text({ _tag }, { as: "person" })),
+      Hints.text({ _tag: "Configure", missing: ["N8N_URL"] }, { as: "person" })
     ]
     for (const text of texts) {
       const [, command = ""] = /`effect-n8n-mcp (\w+)`/.exec(text) ?? []
@@ -115,10 +115,10 @@ describe("help", () => {
       more: 0
     }
     assert.include(Hints.text(deprecated), "workflow_edit(")
-    const text = Hints.textForPerson(deprecated)
+    const text = Hints.text(deprecated, { as: "person" })
     assert.match(text, /'Sum' \(n8n-nodes-base.function\).*the command `upgrade` replaces those of a folder\.$/)
     assert.strictEqual(
-      Hints.textForPerson(["n8n has pruned them. test_workflow takes testData."]),
+      Hints.text(["n8n has pruned them.", { _tag: "PassTestData" }], { as: "person" }),
       "n8n has pruned them."
     )
   })

@@ -211,7 +211,8 @@ console.log(JSON.stringify({
   it("has types that the declarations of its users can name", () => {
     writeFileSync(
       join(app, "declared.ts"),
-      `import { N8nClient, tools } from "effect-n8n-mcp"
+      `import { type Errors, N8nClient, tools } from "effect-n8n-mcp"
+export const hintOf = (error: Errors.N8nError) => error.hint
 export const all = tools.all
 export const why = tools.getExecution.call({ id: "1" })
 export const workflow = N8nClient.N8nClient.use((n8n) => n8n.getWorkflow("1"))
@@ -227,6 +228,7 @@ export const workflow = N8nClient.N8nClient.use((n8n) => n8n.getWorkflow("1"))
     // Editors show it at each argument of `call`.
     assert.include(types, "    /** From list_executions. */\n    readonly id: Schema.decodeTo<Schema.NonEmptyString, ")
     assert.match(declared, /const workflow: .*\.Effect<N8nClient\.Workflow, /)
+    assert.match(declared, /const hintOf: \(error: Errors\.N8nError\) => (?:[^|]*\.)?Hint \| undefined;/)
   })
 
   it("does the tasks", () => {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Envelope from "../../../src/answer/Envelope.ts"
 import { CallContext, type Consent } from "../../../src/base/CallContext.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import { CredentialEnv } from "../../../src/credentials/Values.ts"
@@ -24,7 +25,8 @@ const attempt = (args: Obj, answer: Consent = "unasked", version: "2" | "1" = "2
     Effect.gen(function*() {
       const outcome = yield* Effect.result(tools.credentialCreate.run(args))
       const sent = (yield* api.requests).filter(({ method }) => method === "POST").map(({ body }) => body)
-      return { outcome, text: JSON.stringify(outcome), sent, questions }
+      const envelope = outcome._tag === "Failure" ? Envelope.fromError(outcome.failure) : undefined
+      return { outcome, text: JSON.stringify([outcome, envelope]), sent, questions }
     }).pipe(
       Effect.provideService(CredentialEnv, env),
       Effect.provideService(CallContext, person(answer, questions))

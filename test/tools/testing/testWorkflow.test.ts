@@ -250,7 +250,7 @@ describe("test_workflow", () => {
     it.live("runs no node that the policy bans", () =>
       inWorld({ subject }, function*({ api }) {
         const nodes: Array<unknown> = []
-        const banned = new Errors.ValidationError({ reason: "banned", field: "", hint: "" })
+        const banned = new Errors.ValidationError({ reason: "banned", field: "" })
         const error = yield* refused({ mode: "live" }).pipe(
           Effect.provideService(WriteGuard, {
             check: () => Effect.void,

@@ -9,6 +9,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as HttpApiTest from "effect/http-api/HttpApiTest"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
@@ -75,7 +76,9 @@ export const test = Effect.gen(function*() {
     Effect.flip(ours.runs.why({ params: { id: "2" } })),
     Effect.flip(strange.runs.list({ payload: {} }))
   ])
-  return [executions.length, failure?.error.message, missing._tag, refused._tag]
+  // Each error has a status of its own: 400, 404, and 502 if n8n fails.
+  const described = OpenApi.fromApi(api).paths["/runs/{id}"]?.get?.responses
+  return [executions.length, failure?.error.message, missing._tag, refused._tag, Object.keys(described ?? {}).join()]
 }).pipe(
   Effect.scoped,
   Effect.provide(
@@ -88,4 +91,4 @@ export const test = Effect.gen(function*() {
   )
 )
 
-export const expected = [1, "card declined", "NotFoundError", "Unauthorized"]
+export const expected = [1, "card declined", "NotFoundError", "Unauthorized", "200,400,401,404,502"]

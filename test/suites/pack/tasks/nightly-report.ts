@@ -39,5 +39,5 @@ export const test = Effect.gen(function*() {
 export const expected = [
   "2 x Orders / Pay: card {1} declined",
   "1 x Refunds / Pay: card 0 declined",
-  "Failed to list executions (HTTP 401): simulated failure. n8n rejected the API key: check N8N_API_KEY (--api-key). Create keys in n8n under Settings > n8n API."
+  "Failed to list executions (HTTP 401): simulated failure. n8n rejected the API key. Create keys in n8n under Settings > n8n API."
 ]
