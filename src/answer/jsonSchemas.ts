@@ -10,12 +10,26 @@ export interface JsonSchema {
   readonly [key: string]: unknown
 }
 
+/** Replaces what Effect makes of `Struct({})`, anything but null, by an object without properties. */
+const withEmptyObjects = (schema: unknown, isSchema = true): unknown => {
+  if (Array.isArray(schema)) return schema.map((each) => withEmptyObjects(each))
+  if (typeof schema !== "object" || schema === null) return schema
+  if (isSchema && "not" in schema && JSON.stringify(schema.not) === `{"type":"null"}`) {
+    const { not: _, ...rest } = schema
+    return { ...rest, type: "object", properties: {}, additionalProperties: false }
+  }
+  return mapValues({ ...schema }, (value, key) => withEmptyObjects(value, !isSchema || key !== "properties"))
+}
+
 /** JSON Schema (2020-12) of a schema, without additional properties. */
 export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
-  // Effect has `Struct({})` as anything but null.
-  if ("not" in root) return { type: "object", properties: {}, additionalProperties: false }
-  return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
+  const $defs = mapValues(definitions, (each) => withEmptyObjects(each))
+  return {
+    ...withEmptyObjects(root) as object,
+    type: "object",
+    ...(Object.keys(definitions).length === 0 ? {} : { $defs })
+  }
 }
 
 const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
