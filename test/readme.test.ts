@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { declarations } from "../src/app/config/Declarations.ts"
 import * as Services from "../src/app/Services.ts"
 import * as Demo from "../src/demo/Demo.ts"
-import * as McpServer from "../src/mcp/McpServer.ts"
+import * as Protocol from "../src/mcp/Protocol.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as tools from "../src/tools/index.ts"
 import { rules } from "../src/workflow/check/Rules.ts"
@@ -196,7 +196,7 @@ describe("the documentation", () => {
       for (const { answer, args, name } of calls) {
         // The demo runs nothing.
         if (name === "test_workflow") continue
-        const tool = McpServer.find(tools.all, name)
+        const tool = Protocol.find(tools.all, name)
         if (tool === undefined) return assert.fail(`there is no ${name}`)
         const found = JSON.stringify(yield* tool.run(args).pipe(Effect.provideContext(world)))
         assert.match(found, pattern(answer), `${name} ${args}\n${found}`)

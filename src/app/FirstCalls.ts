@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { version } from "../base/Version.ts"
-import * as McpServer from "../mcp/McpServer.ts"
 import * as Methods from "../mcp/Methods.ts"
+import * as Protocol from "../mcp/Protocol.ts"
 import { credentialTest } from "../tools/credentials/credentialTest.ts"
 import { listCredentials } from "../tools/credentials/listCredentials.ts"
 import { stopExecution } from "../tools/executions/stopExecution.ts"
@@ -28,10 +28,7 @@ export const make = Effect.fnUntraced(
     const { defaultUpstream } = yield* Effect.provideContext(Upstreams.load(options), environment)
     if (defaultUpstream === undefined) return yield* Effect.fail("several profiles")
     const context = yield* Layer.build(Layer.merge(Options.layerAnswers(options), Upstreams.layerOf(defaultUpstream)))
-    const { methods } = yield* McpServer.makeServed(
-      { name: Environment.name, version, tools },
-      () => Effect.succeed(context)
-    )
+    const { methods } = yield* Protocol.make({ name: Environment.name, version, tools }, context)
     const answer: Methods.Method = (request) =>
       Effect.provideContext(Methods.run(methods, "tools/call", request), environment)
     return answer

@@ -13,7 +13,7 @@ export { type Caller } from "./Methods.ts"
 /** Error of a call of a tool that is not served. */
 export class UnknownTool extends Data.TaggedError("UnknownTool")<{ readonly message: string }> {}
 
-/** Failed call. */
+/** Failed call, or a caller who may not call. */
 export interface Failure {
   readonly envelope: Envelope.Envelope
   /** Whether this server or its machine is at fault, not the call. */
@@ -30,7 +30,7 @@ export interface Protocol {
 /** Protocol that a transport serves to its callers. */
 export interface Served extends Protocol {
   /** Tools that are offered to the caller, without MCP. */
-  readonly list: (caller: Methods.Caller) => Effect.Effect<ReadonlyArray<Tool.Any>>
+  readonly list: (caller: Methods.Caller) => Effect.Effect<ReadonlyArray<Tool.Any>, Failure>
   /** Calls one tool without MCP. */
   readonly call: (
     caller: Methods.Caller,

@@ -1,5 +1,4 @@
 /** Client and server in one process, for tests. */
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { McpTransport, type Served } from "./McpTransport.ts"
@@ -15,18 +14,20 @@ export interface Transport {
   onmessage?(message: object, extra?: object): void
 }
 
-/** Linked pair of transports; `client` receives the one for an SDK `Client`. */
-export const layer = (client: Deferred.Deferred<Transport>): Layer.Layer<McpTransport> =>
-  Layer.succeed(McpTransport, {
-    serve: Effect.fnUntraced(function*(served: Served) {
+/** Makes a linked pair: the transport of an SDK `Client`, and the layer of the server. */
+export const make: Effect.Effect<{ readonly client: Transport; readonly layer: Layer.Layer<McpTransport> }> = Effect
+  .gen(
+    function*() {
       // Imported here so that tests without a client do not load the SDK.
       const { InMemoryTransport } = yield* Effect.promise(() => import("@modelcontextprotocol/sdk/inMemory.js"))
       const Legacy = yield* Effect.promise(() => import("./eras/Legacy.ts"))
-      const [near, far] = InMemoryTransport.createLinkedPair()
-      const server = yield* Legacy.connect(served, { client: undefined }, far)
-      yield* Deferred.succeed(client, near)
-      yield* Effect.callback<void>((resume) => {
-        server.onclose = () => resume(Effect.void)
-      })
-    }, Effect.scoped)
-  })
+      const [client, far] = InMemoryTransport.createLinkedPair()
+      const serve = Effect.fnUntraced(function*(served: Served) {
+        const server = yield* Legacy.connect(served, { client: undefined }, far)
+        yield* Effect.callback<void>((resume) => {
+          server.onclose = () => resume(Effect.void)
+        })
+      }, Effect.scoped)
+      return { client, layer: Layer.succeed(McpTransport, { serve }) }
+    }
+  )

@@ -14,6 +14,8 @@ export interface Caller {
   readonly subject?: string | undefined
   /** Whether the caller may only read, whatever the server offers. */
   readonly readOnly?: boolean
+  /** Data of one's own about the caller, as `access` returned them. */
+  readonly data?: unknown
 }
 
 /** Question to the client or its user. */

@@ -9,6 +9,8 @@ export const codes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
+  /** Refusal by rules of the server. */
+  refused: -32000,
   headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022

@@ -22,18 +22,18 @@ const maxNameChars = 100
 export const shorten = (name: string): string =>
   Visible.text(name.length > maxNameChars ? `${name.slice(0, maxNameChars)}…` : name)
 
-/** Converts failures to protocol errors with their text, for methods without an error envelope. */
-const orRpcError = <A, R>(
-  effect: Effect.Effect<A, Errors.Failure, R>,
-  data?: object
-): Effect.Effect<A, Rpc.RpcError, R> =>
-  Effect.mapError(effect, (error) => {
-    const { hint = "", message } = Envelope.fromError(error)
-    const code = error._tag === "ApiError" || Errors.isServerFault(error)
-      ? Rpc.codes.internalError
-      : Rpc.codes.invalidParams
-    return new Rpc.RpcError({ code, message: Visible.text(Hints.followed(message, hint)), data })
+/** Converts a failure to a protocol error with its text, for methods without an error envelope. */
+export const rpcError = (error: Errors.Failure, code: number, data?: object): Rpc.RpcError => {
+  const { hint, message } = Envelope.fromError(error)
+  return new Rpc.RpcError({
+    code: error._tag === "ApiError" || Errors.isServerFault(error) ? Rpc.codes.internalError : code,
+    message: Visible.text(hint === "" ? message : `${message.replace(/\.$/, "")}. ${hint}`),
+    data
   })
+}
+
+const orInvalid = <A, R>(effect: Effect.Effect<A, Errors.Failure, R>, data: object) =>
+  Effect.mapError(effect, (error) => rpcError(error, Rpc.codes.invalidParams, data))
 
 export const text = (params: Obj, name: string): Effect.Effect<string, Rpc.RpcError> => {
   const value = params[name]
@@ -132,7 +132,7 @@ export const resourceTemplates = (resources: ReadonlyArray<Resource.Resource>) =
 })
 
 const readPage = (app: App.App) =>
-  Effect.map(orRpcError(app.html, { uri: app.uri }), (text) => ({
+  Effect.map(orInvalid(app.html, { uri: app.uri }), (text) => ({
     contents: [{
       uri: app.uri,
       mimeType: App.mimeType,
@@ -156,7 +156,7 @@ export const readResource = Effect.fnUntraced(function*<R>(
     const name = shorten(uri)
     return yield* Rpc.invalidParams(`No resource '${name}': there are ${templates}`, { uri: name })
   }
-  const body = yield* orRpcError(match.resource.read(match.id), { uri })
+  const body = yield* orInvalid(match.resource.read(match.id), { uri })
   return { contents: [{ uri, mimeType: mimeTypeOf(match.resource), text: body }] }
 })
 

@@ -25,7 +25,6 @@ const app = await Application.bootstrap({
     "src/n8n/generated/Operations.ts:Operations",
     "src/n8n/operations.ts:Argument",
     "src/n8n/operations.ts:Item",
-    "src/mcp/http/refusal.ts:Refusal",
     // Inner parts of a server in the types of its options and of transports.
     "src/mcp/eras/Sealing.ts:Sealing",
     "src/mcp/Methods.ts:About",

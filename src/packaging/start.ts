@@ -8,9 +8,9 @@ import * as FirstCalls from "../app/FirstCalls.ts"
 import type * as LeanStart from "../app/LeanStart.ts"
 import * as Mcp from "../app/Mcp.ts"
 import { arr, obj } from "../base/Json.ts"
-import * as McpServer from "../mcp/McpServer.ts"
 import type { Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
+import * as Protocol from "../mcp/Protocol.ts"
 import * as tools from "../tools/index.ts"
 import * as Resources from "../tools/Resources.ts"
 import * as Toolsets from "../tools/Toolsets.ts"
@@ -32,7 +32,7 @@ const resultOf = (method: string, served: Served) =>
 
 /** Description of the server with all its tools and options. */
 export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*() {
-  const served = yield* McpServer.makeServed(Mcp.options(tools.all), () => Effect.succeed(nothing))
+  const served = yield* Protocol.make(Mcp.options(tools.all), nothing)
   const { resourceTemplates } = yield* resultOf("resources/templates/list", served)
   const templates = arr(resourceTemplates).map((template) => obj(template) ?? {})
   return {
@@ -54,8 +54,8 @@ export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*(
     ),
     names: Toolsets.names,
     first: FirstCalls.tools.map(({ name }) => name),
-    tools: tools.all.map(McpServer.listing),
-    extended: tools.all.map(Tool.extended).filter((tool, index) => tool !== tools.all[index]).map(McpServer.listing),
+    tools: tools.all.map(Protocol.listing),
+    extended: tools.all.map(Tool.extended).filter((tool, index) => tool !== tools.all[index]).map(Protocol.listing),
     templates: templates.map((template, index) => ({ tool: Resources.all[index]?.tool ?? "", template }))
   }
 })

@@ -14,7 +14,7 @@ import * as LeanStart from "../../src/app/LeanStart.ts"
 import * as Mcp from "../../src/app/Mcp.ts"
 import * as ToolContext from "../../src/app/ToolContext.ts"
 import { arr, obj } from "../../src/base/Json.ts"
-import * as McpServer from "../../src/mcp/McpServer.ts"
+import * as Protocol from "../../src/mcp/Protocol.ts"
 import { prepared } from "../../src/packaging/start.ts"
 import { parse as parseAny } from "./config/parsed.ts"
 
@@ -112,7 +112,7 @@ const ofProgram = Effect.fnUntraced(function*(args: ReadonlyArray<string>, env: 
   if (defaultUpstream === undefined) return yield* Options.refuse("several profiles")
   if (options.policy !== undefined) yield* ToolContext.policyIn(options.policy)
   yield* State.place(options, env)
-  return Tool.offered(tools, defaultUpstream.readOnly).map(McpServer.listing)
+  return Tool.offered(tools, defaultUpstream.readOnly).map(Protocol.listing)
 })
 
 describe("LeanStart", () => {

@@ -199,20 +199,18 @@ describe("McpServer", () => {
 
   it.live("gives each call the n8n of its caller", () =>
     Effect.gen(function*() {
-      const near = yield* Deferred.make<MemoryTransport.Transport>()
+      const memory = yield* MemoryTransport.make
       const calls: Array<string | undefined> = []
       const contextFor = ({ client: name }: Caller) =>
-        Effect.scoped(Layer.build(Layer.merge(
-          FakeN8n.layer({ workflows: Demo.seed.workflows.slice(0, calls.push(name)), executions: [] }),
-          Services.layerMemory
-        )))
-      yield* McpServer.serveWith(
-        { name: "test", version: "0", tools: tools.all },
-        contextFor
-      ).pipe(Effect.provide(MemoryTransport.layer(near)), Effect.forkScoped)
+        Layer.build(
+          FakeN8n.layer({ workflows: Demo.seed.workflows.slice(0, calls.push(name)), executions: [] })
+        )
+      yield* McpServer.serveWith({ name: "test", version: "0", tools: tools.all }, contextFor).pipe(
+        Effect.provide([memory.layer, Services.layerMemory]),
+        Effect.forkScoped
+      )
       const client = new Client({ name: "test", version: "0" })
-      const transport = yield* Deferred.await(near)
-      yield* Effect.promise(() => client.connect(transport))
+      yield* Effect.promise(() => client.connect(memory.client))
       const count = Effect.promise(() => client.callTool({ name: "list_workflows", arguments: {} })).pipe(
         Effect.map(({ structuredContent }) => JSON.stringify(structuredContent).match(/"count":(\d+)/)?.[1])
       )

@@ -1,7 +1,6 @@
 /** An in-memory server with an SDK client. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import type { ClientCapabilities } from "@modelcontextprotocol/sdk/types.js"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Tool from "../../src/answer/Tool.ts"
@@ -20,15 +19,14 @@ export const connected = (
   capabilities: ClientCapabilities = {}
 ) =>
   Effect.gen(function*() {
-    const near = yield* Deferred.make<MemoryTransport.Transport>()
+    const transport = yield* MemoryTransport.make
     yield* serve.pipe(
-      Effect.provide(Layer.mergeAll(FakeN8n.layer(Demo.seed), Services.layerMemory, MemoryTransport.layer(near))),
+      Effect.provide(Layer.mergeAll(FakeN8n.layer(Demo.seed), Services.layerMemory, transport.layer)),
       Effect.forkScoped
     )
-    const transport = yield* Deferred.await(near)
     const client = new Client({ name: "test", version: "0" }, { capabilities })
     yield* Effect.acquireRelease(
-      Effect.promise(() => client.connect(transport)),
+      Effect.promise(() => client.connect(transport.client)),
       () => Effect.promise(() => client.close())
     )
     return client

@@ -9,7 +9,7 @@ import { examples } from "../../src/app/commands/tools.ts"
 import * as Services from "../../src/app/Services.ts"
 import { type Obj, obj, str } from "../../src/base/Json.ts"
 import * as Demo from "../../src/demo/Demo.ts"
-import * as McpServer from "../../src/mcp/McpServer.ts"
+import * as Protocol from "../../src/mcp/Protocol.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
@@ -51,7 +51,7 @@ const session = Effect.gen(function*() {
   /** Calls the tool, notes what a client is shown, and returns its data; after a failure the session continues. */
   const ask = (name: string, args: Obj = {}) =>
     Effect.gen(function*() {
-      const tool = McpServer.find(tools.all, name)
+      const tool = Protocol.find(tools.all, name)
       if (tool === undefined) return assert.fail(`there is no ${name}`)
       assert.isFalse(shown.has(name), name)
       const answer: { readonly data?: unknown } = yield* tool.run(args).pipe(

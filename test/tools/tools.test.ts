@@ -7,7 +7,7 @@ import * as Locale from "../../src/answer/Locale.ts"
 import * as Tool from "../../src/answer/Tool.ts"
 import * as Services from "../../src/app/Services.ts"
 import * as Demo from "../../src/demo/Demo.ts"
-import * as McpServer from "../../src/mcp/McpServer.ts"
+import * as Protocol from "../../src/mcp/Protocol.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as fixtures from "../support/scenarios/recorded.ts"
@@ -44,7 +44,7 @@ describe("the listing", () => {
 
   it("has at most 66,000 bytes for clients that load it whole", () =>
     assert.isAtMost(
-      Buffer.byteLength(JSON.stringify({ tools: tools.standard.map(McpServer.listing) })),
+      Buffer.byteLength(JSON.stringify({ tools: tools.standard.map(Protocol.listing) })),
       66_000,
       advice
     ))

@@ -9,7 +9,7 @@ import type * as Tool from "../../answer/Tool.ts"
 import { arr, obj, str } from "../../base/Json.ts"
 import { nearest } from "../../base/Nearest.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as McpServer from "../../mcp/McpServer.ts"
+import * as Protocol from "../../mcp/Protocol.ts"
 import * as all from "../../tools/index.ts"
 import * as Toolsets from "../../tools/Toolsets.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -124,7 +124,7 @@ const list = (served: ReadonlyArray<Tool.Any>, width: number) =>
 
 /** Served tool, or the reason why it is not served. */
 const find = <T extends Tool.Any>(served: ReadonlyArray<T>, name: string, options: Options.Options) => {
-  const tool = McpServer.find(served, name)
+  const tool = Protocol.find(served, name)
   return tool === undefined
     ? Options.refuse(
       Toolsets.absence(name, options) ??
@@ -145,11 +145,11 @@ export const tools = row({
     if (name !== undefined) {
       // Tools that are off are described, too.
       const tool = all.all.find((each) => each.name === name) ?? (yield* find([], name, options))
-      return { json: McpServer.listing(tool), text: (screen) => page(tool, screen.width) }
+      return { json: Protocol.listing(tool), text: (screen) => page(tool, screen.width) }
     }
     const offered = yield* offeredTools(options)
     return {
-      json: offered.map(McpServer.listing),
+      json: offered.map(Protocol.listing),
       text: (screen) => [
         ...list(offered, screen.width),
         "",
@@ -194,7 +194,7 @@ export const call = row({
     const tool = yield* find(yield* Mcp.servedTools(options), name, options)
     const args = obj(yield* jsonIn(text, example)) ??
       (yield* Options.refuse(`The arguments are not an object such as ${example}`))
-    const result = yield* McpServer.respond(tool, args)
+    const result = yield* Protocol.respond(tool, args)
     const answer = result.content.map((block) => block.type === "text" ? block.text : "").join("\n")
     const json: unknown = result.isError === true ? { success: false, ...obj(JSON.parse(answer)) } : JSON.parse(answer)
     // For a person, indented; a program gets one line.

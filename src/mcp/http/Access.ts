@@ -1,9 +1,9 @@
-/** Access by bearer tokens, each with the name of a client. */
+/** Identification of callers over HTTP: by bearer tokens, or by rules of one's own. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { Caller } from "../McpTransport.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "./Refusal.ts"
 
 /** Valid token and its client. A client may have several, so that one can be replaced. */
 export interface Grant {
@@ -12,15 +12,21 @@ export interface Grant {
   readonly client: string | undefined
 }
 
-export interface Known extends Caller {
+/** Caller with what limits need to know. */
+export interface Identity extends Caller {
   /** Key of the token, or of the person behind several; limits count by it. */
   readonly key: string
   /** Answer to a call that changes something without permission. */
   readonly writeRefusal?: Refusal.Refusal
 }
 
-/** Returns the caller of an `Authorization` header, or the refusal. */
-export type Access = (authorization: string | undefined) => Effect.Effect<Known, Refusal.Refusal>
+/**
+ * Returns the caller of an `Authorization` header, or the refusal; `contextFor` of `McpServer.layerHttpWith` receives
+ * the caller with its type, so `data` may be anything.
+ */
+export type Access<out C extends Identity = Identity> = (
+  authorization: string | undefined
+) => Effect.Effect<C, Refusal.Refusal>
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
@@ -40,7 +46,7 @@ export const make = (grants: ReadonlyArray<Grant>, openTo?: string, others?: Acc
   return (authorization) => {
     const requested = digest(bearer(authorization) ?? "")
     // No early exit: the time would reveal which token matched.
-    const caller = callers.reduce<Known | undefined>(
+    const caller = callers.reduce<Identity | undefined>(
       (match, { caller, digest }) => timingSafeEqual(digest, requested) ? caller : match,
       undefined
     )

@@ -24,7 +24,7 @@ import * as Exchange from "./exchange.ts"
 import * as Execute from "./execute.ts"
 import * as Gate from "./gate.ts"
 import * as Hosts from "./Hosts.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "./Refusal.ts"
 import { cors, foreignOrigin, type Health, health, only, posted } from "./route.ts"
 
 /** Access, limits and host names of the server; each has a default. */

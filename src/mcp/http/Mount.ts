@@ -11,13 +11,14 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type { Served } from "../McpTransport.ts"
+import type { Identity } from "./Access.ts"
 import * as Exchange from "./exchange.ts"
 import * as Gate from "./gate.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "./Refusal.ts"
 import { cors, foreignOrigin, type Health, health, only, posted } from "./route.ts"
 
 /** Paths and access, besides the app's own middleware. */
-export interface Options extends Gate.Options, Health {
+export interface Options<C extends Identity = Identity> extends Gate.Options<C>, Health {
   /** Path of MCP. Default: `/mcp`. */
   readonly path?: HttpRouter.PathInput
   /** Path that returns name and version, or `false` for no such route. Default: `/health`. */

@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from "jose"
 import { sha256 } from "../../base/Hash.ts"
 import { str } from "../../base/Json.ts"
-import { type Access, bearer, type Known } from "./Access.ts"
+import { type Access, bearer, type Identity } from "./Access.ts"
 import * as Issuer from "./Issuer.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "./Refusal.ts"
 
 /** Scopes of tokens; write includes read. */
 export const scopes = { read: "n8n:read", write: "n8n:write" } as const
@@ -256,7 +256,7 @@ export const access = (
       principal,
       subject,
       ...(mayWrite ? {} : { readOnly: true, ...(target.readOnly ? {} : { writeRefusal }) })
-    } satisfies Known
+    } satisfies Identity
   })
 
   return (authorization) => {

@@ -11,10 +11,10 @@ import * as Modern from "../eras/Modern.ts"
 import * as Versions from "../eras/Versions.ts"
 import type { Caller, Protocol, Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
-import type { Known } from "./Access.ts"
+import type { Identity } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Gate from "./gate.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "./Refusal.ts"
 
 const json = "application/json"
 const stream = "text/event-stream"
@@ -67,7 +67,7 @@ const legacy = (protocol: Protocol, caller: Caller, request: Rpc.Request): Answe
     Effect.map((body) => ({ status: 200, body }))
   )
 
-export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: Known, body: unknown) {
+export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: Identity, body: unknown) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const message = yield* decode(headers, body)
   const method = "method" in message ? message.method : undefined

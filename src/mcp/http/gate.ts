@@ -8,11 +8,11 @@ import * as Turn from "../../base/Turn.ts"
 import type { Served } from "../McpTransport.ts"
 import * as Access from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "./Refusal.ts"
 
-export interface Options {
+export interface Options<C extends Access.Identity = Access.Identity> {
   /** Identifies the caller of a request, or refuses it: `Access.make(grants)`. Default: everyone may call. */
-  readonly access?: Access.Access
+  readonly access?: Access.Access<C>
   /** Maximum calls per token and minute. Default: unlimited. */
   readonly callsPerMinute?: number | undefined
   /** Maximum concurrent calls of all clients. Default: 256. */
@@ -39,13 +39,17 @@ const tooMany = (limit: number, retryAfter: Duration.Duration) => {
 /** Refuses calls of tools that change something if the token only allows reading: the client can request another token. */
 export const checkScope = (
   { list }: Pick<Served, "list">,
-  { writeRefusal, ...caller }: Access.Known,
+  { writeRefusal, ...caller }: Access.Identity,
   tool: unknown
 ): Effect.Effect<void, Refusal.Refusal> =>
-  writeRefusal === undefined ? Effect.void : Effect.flatMap(list({ ...caller, readOnly: false }), (tools) => {
-    const isWrite = tools.some(({ annotations, name }) => name === tool && !annotations.readOnlyHint)
-    return isWrite ? Effect.fail(writeRefusal) : Effect.void
-  })
+  writeRefusal === undefined ? Effect.void : Effect.flatMap(
+    // The call itself reports that its caller has no tools.
+    Effect.orElseSucceed(list({ ...caller, readOnly: false }), () => []),
+    (tools) => {
+      const isWrite = tools.some(({ annotations, name }) => name === tool && !annotations.readOnlyHint)
+      return isWrite ? Effect.fail(writeRefusal) : Effect.void
+    }
+  )
 
 /** Makes the gate: `identify` returns the caller of a request; `admit` counts it as in flight and returns its turns. */
 export const make = Effect.fnUntraced(
@@ -63,7 +67,7 @@ export const make = Effect.fnUntraced(
     const inFlight = new Map<string, number>()
     let all = 0
     const turns = Turn.make()
-    const admit = ({ key }: Access.Known) =>
+    const admit = ({ key }: Access.Identity) =>
       Effect.acquireRelease(
         Effect.suspend(() => {
           const own = inFlight.get(key) ?? 0

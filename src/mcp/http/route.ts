@@ -11,9 +11,9 @@ import { defined } from "../../base/Json.ts"
 import * as JsonSize from "../../base/JsonSize.ts"
 import { Turn } from "../../base/Turn.ts"
 import type { Protocol } from "../McpTransport.ts"
-import type { Known } from "./Access.ts"
+import type { Identity } from "./Access.ts"
 import type * as Gate from "./gate.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "./Refusal.ts"
 
 /** States of dependencies in `/health`, computed quickly. */
 export interface Health {
@@ -93,7 +93,7 @@ const json = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
 /** Answers a posted body. The call counts as in flight only when the body is complete: slow senders do not block others. */
 export const posted = ({ admit, identify }: Effect.Success<ReturnType<typeof Gate.make>>) =>
 <R>(
-  answer: (caller: Known, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
+  answer: (caller: Identity, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
 ) =>
   only(
     "POST",

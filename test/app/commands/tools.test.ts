@@ -8,7 +8,7 @@ import * as Commands from "../../../src/app/commands/tools.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
-import * as McpServer from "../../../src/mcp/McpServer.ts"
+import * as Protocol from "../../../src/mcp/Protocol.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type * as Choice from "../../../src/tools/Choice.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -20,7 +20,7 @@ describe("tools NAME", () => {
     "%s has an example that works with --demo",
     ([name]) =>
       Effect.gen(function*() {
-        const tool = McpServer.find(tools.all, name)
+        const tool = Protocol.find(tools.all, name)
         assert.isDefined(tool)
         const folder = yield* folderWith()
         const world = Layer.mergeAll(
@@ -28,7 +28,7 @@ describe("tools NAME", () => {
           Services.layer({ filesRoots: [folder], stateFolder: `${folder}/.state` }),
           Layer.succeed(CredentialEnv, new Map([["SHOP_KEY", Redacted.make("s3cret-s3cret")]]))
         )
-        const { content, isError = false } = yield* McpServer.respond(tool, Commands.examples[name] ?? {}).pipe(
+        const { content, isError = false } = yield* Protocol.respond(tool, Commands.examples[name] ?? {}).pipe(
           Effect.provide(world)
         )
         const text = JSON.stringify(content)

@@ -9,7 +9,9 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import * as LayerMap from "effect/LayerMap"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../../src/answer/Tool.ts"
@@ -18,6 +20,7 @@ import { arr, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as Access from "../../../src/mcp/http/Access.ts"
 import * as NodeServer from "../../../src/mcp/http/NodeServer.ts"
+import * as Refusal from "../../../src/mcp/http/Refusal.ts"
 import * as McpServer from "../../../src/mcp/McpServer.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -69,6 +72,12 @@ const connected = (transport: StreamableHTTPClientTransport) =>
     }),
     (client) => Effect.promise(() => client.close())
   )
+
+class Tenant extends Context.Service<Tenant, string>()("test/Tenant") {}
+
+class NoMember extends Schema.TaggedError<NoMember>()("NoMember", { hint: Schema.String }) {
+  override readonly message = "No member"
+}
 
 /** Tells who called. */
 class Name extends Context.Service<Name, string>()("test/Name") {}
@@ -179,8 +188,7 @@ describe("an app that mounts MCP", () => {
       assert.strictEqual((yield* behind.send("/mcp", list({ "x-key": "open sesame" }))).status, 200)
 
       const access = Access.make(
-        ["alice", "bob"].map((client) => ({ token: Redacted.make(`${client}-token`), client })),
-        undefined
+        ["alice", "bob"].map((client) => ({ token: Redacted.make(`${client}-token`), client }))
       )
       const { handler, send } = yield* app(
         McpServer.layerHttpWith(
@@ -202,5 +210,103 @@ describe("an app that mounts MCP", () => {
       const more = list({ authorization: "Bearer alice-token" })
       const statuses = yield* Effect.forEach([1, 2, 3], () => Effect.map(send("/mcp", more), ({ status }) => status))
       assert.include(statuses, 429)
+    }).pipe(Effect.scoped))
+
+  const own = { name: "our-app", version: "1.2.0", tools: [whoami] }
+
+  const whoamiCall = (headers: Record<string, string> = {}): RequestInit => ({
+    ...list(headers),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "whoami", arguments: {} } })
+  })
+
+  it.effect("passes what its own `access` knows of a caller to the context of the call, whose errors a model reads", () =>
+    Effect.gen(function*() {
+      const { send } = yield* app(McpServer.layerHttpWith(
+        {
+          ...own,
+          access: (authorization) =>
+            authorization === undefined
+              ? Effect.fail(Refusal.make(403, "Members only."))
+              : Effect.succeed({ client: "app", key: authorization, data: { member: authorization.slice(7) } })
+        },
+        ({ data }) =>
+          data.member === "carol"
+            ? Effect.fail(new NoMember({ hint: "Join us." }))
+            : Effect.succeed(Context.make(Name, data.member))
+      ))
+      const refused = yield* send("/mcp", whoamiCall())
+      assert.deepStrictEqual([refused.status, refused.json.error.message], [403, "Members only."])
+      const answer = yield* send("/mcp", whoamiCall({ authorization: "Bearer alice" }))
+      assert.deepInclude(answer.json.result.structuredContent, { data: { name: "alice" } })
+      const failed = yield* send("/mcp", whoamiCall({ authorization: "Bearer carol" }))
+      assert.deepInclude(JSON.parse(failed.json.result.content[0].text), {
+        name: "NoMember",
+        message: "No member",
+        hint: "Join us."
+      })
+      const listed = yield* send("/mcp", list({ authorization: "Bearer carol" }))
+      assert.deepStrictEqual(listed.json.error, { code: -32000, message: "No member. Join us." })
+    }).pipe(Effect.scoped))
+
+  it.effect("takes the tenant, and services of tools' middleware, from the router's middleware", () =>
+    Effect.gen(function*() {
+      const tenant = HttpRouter.middleware<{ provides: Tenant }>()((route) =>
+        Effect.flatMap(
+          HttpServerRequest.HttpServerRequest,
+          ({ headers }) => Effect.provideService(route, Tenant, headers["x-tenant"] ?? "nobody")
+        )
+      )
+      const audit: Array<string> = []
+      const audited = Tool.middleware((run) =>
+        Effect.flatMap(Tenant, (name) => Effect.andThen(Effect.sync(() => audit.push(name)), run))
+      )
+      const server = McpServer.layerHttpWith({ ...own, middleware: [audited] }, () =>
+        Effect.gen(function*() {
+          const { headers } = yield* HttpServerRequest.HttpServerRequest
+          const name = yield* Tenant
+          return Context.make(Name, `${headers["x-user"]} of ${name}`).pipe(Context.add(Tenant, name))
+        }))
+      // @ts-expect-error: no middleware provides the tenant.
+      const incomplete: Routes = server
+      assert.strictEqual<unknown>(incomplete, server)
+      const { send } = yield* app(Layer.provide(server, tenant.layer))
+      const streamed = { "x-tenant": "acme", "x-user": "alice", accept: "text/event-stream" }
+      const event = yield* send("/mcp", whoamiCall(streamed))
+      assert.include(event.text, `"data":{"name":"alice of acme"}`)
+      const message = modernRequest("tools/call", { name: "whoami", arguments: {} })
+      const modern = yield* send("/mcp", {
+        ...list({ ...headersOf(message), "x-tenant": "umbrella", "x-user": "bob" }),
+        body: JSON.stringify(message)
+      })
+      assert.deepInclude(modern.json.result.structuredContent, { data: { name: "bob of umbrella" } })
+      assert.deepStrictEqual(audit, ["acme", "umbrella"])
+    }).pipe(Effect.scoped))
+
+  it.effect("keeps tenants apart whose calls are in flight together", () =>
+    Effect.gen(function*() {
+      const both = yield* Latch.make()
+      const waiting = new Set<string>()
+      const tenants = yield* LayerMap.make((name: string) => Layer.succeed(Name, name))
+      const { send } = yield* app(McpServer.layerHttpWith(
+        {
+          ...own,
+          access: (authorization = "") => Effect.succeed({ client: "app", key: authorization, data: authorization }),
+          middleware: [Tool.middleware((run) =>
+            Effect.gen(function*() {
+              waiting.add(yield* Name)
+              if (waiting.size === 2) yield* both.open
+              yield* both.await
+              return yield* run
+            })
+          )]
+        },
+        ({ data }) => tenants.contextEffect(data)
+      ))
+      const names = yield* Effect.forEach(["a", "b"], (authorization) =>
+        Effect.map(
+          send("/mcp", whoamiCall({ authorization })),
+          ({ json }) => json.result.structuredContent.data.name
+        ), { concurrency: 2 })
+      assert.deepStrictEqual(names, ["a", "b"])
     }).pipe(Effect.scoped))
 })

@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import { examples } from "../../../src/app/commands/tools.ts"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, obj, str } from "../../../src/base/Json.ts"
-import * as McpServer from "../../../src/mcp/McpServer.ts"
+import * as Protocol from "../../../src/mcp/Protocol.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { main, node } from "../../support/workflows.ts"
@@ -219,7 +219,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
         nodes: ["Is Even", "Odds"]
       })
       for (const [name, args] of Object.entries(each)) {
-        const tool = McpServer.find(tools.all, name)
+        const tool = Protocol.find(tools.all, name)
         if (tool === undefined) return assert.fail(`there is no ${name}`)
         const exits = yield* Effect.forEach(args, (each) => Effect.exit(tool.run(each)))
         // There are no files here, no such credential, no licence for projects, and no tables on n8n 1.

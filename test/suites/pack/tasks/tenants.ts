@@ -1,29 +1,40 @@
-/** One n8n per tenant in one program: a `LayerMap` of clients, whose executions stay apart. */
+/** One n8n per tenant on one server: a token names the tenant, a `LayerMap` has the clients, executions stay apart. */
 import { N8nClient, Services, tools } from "effect-n8n-mcp"
+import { McpServer, Refusal } from "effect-n8n-mcp/mcp"
 import { FakeN8n, N8nApi } from "effect-n8n-mcp/testing"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as LayerMap from "effect/LayerMap"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+
+class UnknownTenant extends Schema.TaggedError<UnknownTenant>()("UnknownTenant", { tenant: Schema.String }) {
+  override get message() {
+    return `'${this.tenant}' has no n8n here`
+  }
+  get hint() {
+    return "Ask us to connect it."
+  }
+}
+
+const connected = new Set(["a", "b"])
 
 /** In production: the tenant's URL and key, and one `FetchHttpClient.layer` for all. */
 const clientOf = (tenant: string) =>
-  N8nClient.layer({ url: new URL(`https://${tenant}.example.test`), apiKey: Redacted.make(`key of ${tenant}`) }).pipe(
-    Layer.provide(
-      Layer.unwrap(
-        Effect.map(N8nApi.make(seedOf(tenant)), ({ client }) => Layer.succeed(HttpClient.HttpClient, client))
-      )
-    )
-  )
+  Layer.unwrap(Effect.gen(function*() {
+    if (!connected.has(tenant)) return yield* new UnknownTenant({ tenant })
+    const { client } = yield* N8nApi.make(seedOf(tenant))
+    return N8nClient.layer({
+      url: new URL(`https://${tenant}.example.test`),
+      apiKey: Redacted.make(`key of ${tenant}`)
+    })
+      .pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, client)))
+  }))
 
 class Tenants extends LayerMap.Service<Tenants>()("app/Tenants", { lookup: clientOf, idleTimeToLive: "5 minutes" }) {}
-
-const why = (tenant: string, id: string) =>
-  tools.getExecution.call({ id }).pipe(
-    Effect.map(({ failure }) => failure?.error.message),
-    Effect.provide(Tenants.get(tenant))
-  )
 
 const seedOf = (tenant: string) => {
   const workflow = { id: "1", name: "Orders", nodes: [{ name: "Pay", type: "n8n-nodes-base.code" }] }
@@ -33,9 +44,53 @@ const seedOf = (tenant: string) => {
   }
 }
 
-// Caches of executions are by n8n, so one set of services is for all tenants.
-export const test = Effect.all([why("a", "1"), why("b", "1"), why("a", "1")]).pipe(
-  Effect.provide([Tenants.layer, Services.layerMemory])
+// What `access` knows of a caller is typed in `contextFor`, whose error the model reads as the tool's.
+const server = McpServer.layerHttpWith(
+  {
+    name: "our-n8n",
+    version: "1.0.0",
+    tools: tools.standard,
+    access: (authorization) => {
+      const [, tenant] = /^Bearer token-of-(.+)$/.exec(authorization ?? "") ?? []
+      return tenant === undefined
+        ? Effect.fail(Refusal.unauthorized(authorization !== undefined))
+        : Effect.succeed({ client: tenant, key: tenant, data: { tenant } })
+    }
+  },
+  ({ data }) => Tenants.contextEffect(data.tenant)
 )
 
-export const expected = ["a failed", "b failed", "a failed"]
+// Caches of executions are by n8n, so one set of services is for all tenants.
+const app = server.pipe(
+  HttpRouter.provideRequest(Tenants.layer),
+  Layer.provide([Services.layerMemory, HttpServer.layerServices])
+)
+
+const why = (tenant: string) => ({
+  method: "POST",
+  headers: {
+    "content-type": "application/json",
+    accept: "application/json",
+    ...(tenant === "" ? {} : { authorization: `Bearer token-of-${tenant}` })
+  },
+  body: JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "get_execution", arguments: { id: "1" } }
+  })
+})
+
+export const test = Effect.promise(async () => {
+  const { dispose, handler } = HttpRouter.toWebHandler(app, { disableLogger: true })
+  const answers = await Promise.all(["a", "b", "a", "c", ""].map(async (tenant) => {
+    const response = await handler(new Request("http://localhost/mcp", why(tenant)))
+    const text = await response.text()
+    const [reason] = /(a|b) failed|'c' has no n8n here/.exec(text) ?? []
+    return reason ?? response.status
+  }))
+  await dispose()
+  return answers
+})
+
+export const expected = ["a failed", "b failed", "a failed", "'c' has no n8n here", 401]

@@ -1,0 +1,330 @@
+/** MCP without a transport: tools, resources and prompts as its methods. */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Record from "effect/Record"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Struct from "effect/Struct"
+import * as App from "../answer/App.ts"
+import * as Envelope from "../answer/Envelope.ts"
+import type * as Prompt from "../answer/Prompt.ts"
+import type * as Resource from "../answer/Resource.ts"
+import type * as Skill from "../answer/Skill.ts"
+import * as Tool from "../answer/Tool.ts"
+import { Author } from "../base/CallContext.ts"
+import * as Errors from "../base/Errors.ts"
+import type { Obj } from "../base/Json.ts"
+import { suggestion } from "../base/Nearest.ts"
+import * as Visible from "../base/Visible.ts"
+import * as callContext from "./callContext.ts"
+import * as Sealing from "./eras/Sealing.ts"
+import * as features from "./features.ts"
+import { type Caller, type Failure, type Served, UnknownTool } from "./McpTransport.ts"
+import * as Methods from "./Methods.ts"
+import * as Rpc from "./Rpc.ts"
+import { traced } from "./tracing.ts"
+
+/** Contents of the server. */
+export interface Options<T extends Tool.Any, M extends Tool.Middleware = never> {
+  readonly name: string
+  readonly version: string
+  /** Instructions for the model before any tool is loaded, at most 2,000 characters. */
+  readonly instructions?: string | undefined
+  readonly tools: ReadonlyArray<T>
+  /** Reason why a tool that is not among them is not served, and how to change that; `undefined` if it does not exist. */
+  readonly absence?: (name: string) => string | undefined
+  /** Behaviour around the calls of all tools, including those by resources; the first is the outermost: see `Tool.middleware`. */
+  readonly middleware?: ReadonlyArray<M> | undefined
+  /** Resources; each is served only together with its tool. */
+  readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
+  readonly prompts?: ReadonlyArray<Prompt.Prompt<Tool.Services<T>>> | undefined
+  /** Skills: instructions with files for clients that know the extension. */
+  readonly skills?: ReadonlyArray<Skill.Skill> | undefined
+  /** Seals the state that a client stores between a question and its answer; by default for this process only. */
+  readonly sealing?: Sealing.Sealing
+}
+
+const text = (value: unknown) => [{ type: "text" as const, text: JSON.stringify(value) }]
+
+const bug: Envelope.Envelope = {
+  name: "InternalError",
+  message: Methods.bug,
+  context: {},
+  hint: "The server's log (stderr) has the details. Another call may work."
+}
+
+/** Duration of calls in seconds by tool and outcome, named by OpenTelemetry's conventions for MCP. */
+const duration = Metric.histogram("mcp.server.operation.duration", {
+  description: "Duration of a tool call",
+  attributes: { unit: "s", "mcp.method.name": "tools/call" },
+  boundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+})
+
+/** Metrics by tool and outcome, cached because Effect's key of a metric is costly. */
+const durations = new Map<string, typeof duration>()
+
+const durationOf = (name: string, isFailure: boolean) => {
+  const key = `${name} ${isFailure}`
+  const cached = durations.get(key)
+  if (cached !== undefined) return cached
+  const attributes = { "gen_ai.tool.name": name, ...(isFailure ? { "error.type": "tool_error" } : {}) }
+  const metric = Metric.withAttributes(duration, attributes)
+  durations.set(key, metric)
+  return metric
+}
+
+const measured = <A, E, R>({ name }: Tool.Any<R>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.timed(Effect.result(call)), ([elapsed, result]) =>
+    Effect.andThen(
+      Metric.update(durationOf(name, Result.isFailure(result)), Duration.toSeconds(elapsed)),
+      Effect.fromResult(result)
+    ))
+
+/** Converts a failure for clients. */
+const toFailure = (error: Errors.Failure): Failure => ({
+  envelope: Visible.json(Envelope.fromError(error)),
+  isServerFault: Errors.isServerFault(error)
+})
+
+/** Runs one tool and converts its failure for clients. Defects are logged and hidden. */
+const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure, R> =>
+  tool.run(args).pipe(
+    Effect.tapError((error) => Effect.logDebug(error.message)),
+    Effect.mapError(toFailure),
+    Effect.catchDefect((defect) =>
+      Effect.andThen(Effect.logError("tool died", defect), Effect.fail({ envelope: bug, isServerFault: true }))
+    ),
+    Effect.annotateLogs("tool", tool.name),
+    (call) => measured(tool, call)
+  )
+
+/** Result of `tools/call`: an answer, or an error that the model can read. */
+export interface CallToolResult {
+  readonly content: ReadonlyArray<{ readonly type: "text"; readonly text: string }>
+  readonly structuredContent?: { readonly [key: string]: unknown }
+  readonly isError?: boolean
+}
+
+const toolError = ({ envelope }: Failure): CallToolResult => ({ isError: true, content: text(envelope) })
+
+/** Runs one tool for MCP: failures become tool errors that the model can read. */
+export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
+  Effect.match(run(tool, args), {
+    onSuccess: (answer): CallToolResult => ({ content: text(answer), structuredContent: { ...answer } }),
+    onFailure: toolError
+  })
+
+/** Like {@link respond}, with the view for the tool's page, which no model reads. */
+const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
+  Effect.suspend(() => {
+    let view: App.View | undefined
+    return respond(tool, args).pipe(
+      Effect.provideService(App.Show, (shown) => Effect.sync(() => void (view = shown))),
+      Effect.map((result) =>
+        view === undefined || Object.keys(view).length === 0 || result.isError === true
+          ? result
+          : { ...result, _meta: view }
+      )
+    )
+  })
+
+/** Tools as tools with the union of their services, which the compiler cannot infer. */
+const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
+  tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
+
+/** Finds a tool by name. */
+export const find = <T extends Tool.Any>(
+  tools: ReadonlyArray<T>,
+  name: string
+): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
+
+/** Refusal of a name; the reason for a tool that is withheld from this caller is not given. */
+const unknownTool = (
+  tools: ReadonlyArray<Tool.Any>,
+  name: string,
+  { absence, tools: all }: Pick<Options<Tool.Any>, "tools" | "absence">
+): string => {
+  const reason = find(all, name) === undefined ? absence?.(name) : undefined
+  return `Unknown tool '${features.shorten(name)}'. ${
+    reason === undefined
+      ? suggestion(features.shorten(name), tools.map((tool) => tool.name), tools.length)
+      : `${reason}.`
+  }`
+}
+
+const listingOf = (tool: Tool.Any, showsApps: boolean) => {
+  const { app, isEntry, searchHint } = tool
+  const meta = {
+    // Claude Code reads these.
+    ...(searchHint === undefined ? {} : { "anthropic/searchHint": searchHint }),
+    ...(isEntry ? { "anthropic/alwaysLoad": true } : {}),
+    ...(app === undefined || !showsApps ? {} : { ui: { resourceUri: app.uri } })
+  }
+  return {
+    ...Struct.pick(tool, ["name", "title", "description", "annotations"]),
+    inputSchema: { ...tool.inputSchema },
+    outputSchema: { ...tool.outputSchema },
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta })
+  }
+}
+
+/** A tool as `tools/list` shows it to a client without pages. */
+export const listing = (tool: Tool.Any) => listingOf(tool, false)
+
+type ContextFor<P> = (caller: Caller) => Effect.Effect<Context.Context<P>, Errors.Failure, Scope.Scope>
+
+/** Returns a function that runs an effect in the context of a call. */
+const runner = <T extends Tool.Any, M extends Tool.Middleware, P>(
+  { middleware = [], tools }: Options<T, M>,
+  shared: Context.Context<Exclude<Tool.Services<T | M>, P>>,
+  contextFor: ContextFor<P> | undefined
+) => {
+  type Services = Tool.Services<T | M>
+  // The contexts of calls contain the services of the tools.
+  const serving = Context.make(Tool.CurrentTools, tools as ReadonlyArray<Tool.Any> as never).pipe(
+    Context.add(Tool.CurrentMiddleware, middleware)
+  )
+  const whole = Context.merge(shared, serving)
+  /** `refuse` answers a caller for whom there is no context. */
+  return <A, E>(
+    caller: Caller,
+    effect: Effect.Effect<A, E, Services>,
+    refuse: (error: Errors.Failure) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E> => {
+    // One context, since each separate one would be merged with the fiber's.
+    const provide = (context: Context.Context<never>) => {
+      const own = Context.add(context as Context.Context<Services>, Author, caller.subject)
+      return Effect.provideContext(effect, caller.readOnly === true ? Context.add(own, Tool.ReadOnly, true) : own)
+    }
+    return contextFor === undefined ? provide(whole) : Effect.scoped(Effect.matchEffect(contextFor(caller), {
+      onFailure: (error) => Effect.andThen(Effect.logDebug(error.message), refuse(error)),
+      onSuccess: (own) => provide(Context.mergeAll(shared, own, serving))
+    }))
+  }
+}
+
+/**
+ * Methods of a server, which a transport serves. Without `contextFor` all calls have the `shared` services alone, and no
+ * scope.
+ */
+export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = never>(
+  options: Options<T, M>,
+  shared: Context.Context<Exclude<Tool.Services<T | M>, P>>,
+  contextFor?: ContextFor<P>
+): Effect.Effect<Served> =>
+  Effect.gen(function*() {
+    const tools = widened(options.tools)
+    const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
+    const resources = (options.resources ?? []).filter(isServed)
+    const apps = tools.flatMap(({ app }) => app ?? [])
+    const { prompts = [], skills = [] } = options
+    const hasResources = resources.length + apps.length + skills.length > 0
+    const hasCompletions = resources.length + prompts.length > 0
+    /** Tools of the caller, before the read-only filter. */
+    const served = Effect.map(
+      Tool.Withheld,
+      (withheld) => withheld.size === 0 ? tools : tools.filter(({ name }) => !withheld.has(name))
+    )
+    const offered = Effect.flatMap(served, (tools) =>
+      Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly)))
+
+    const within = runner(options, shared, contextFor)
+
+    const targetOf = (method: string, params: Obj) => {
+      const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
+        attribute,
+        name: all.find((each) =>
+          each.name === params["name"]
+        )?.name
+      })
+      if (method === "tools/call") return named("gen_ai.tool.name", tools)
+      return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
+    }
+    const tracedMethods = (methods: Methods.Methods): Methods.Methods =>
+      Record.map(methods, (answer, method) => (request) =>
+        traced(method, request.params, targetOf(method, request.params))(answer(request)))
+
+    const refused = (error: Errors.Failure) =>
+      Effect.fail(features.rpcError(error, Rpc.codes.refused))
+
+    /** Method that runs in the context of the caller. */
+    const forCaller = (
+      answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T | M>>,
+      refuse: (error: Errors.Failure) => Effect.Effect<object, Rpc.RpcError> = refused
+    ): Methods.Method =>
+    (request) => Effect.map(within(request.caller, answer(request), refuse), (result) => result as Obj)
+
+    const methods = tracedMethods({
+      "tools/list": forCaller(({ capabilities }) =>
+        Effect.map(
+          offered,
+          (tools) => ({ tools: tools.map((tool) => listingOf(tool, Methods.showsApps(capabilities))) })
+        )
+      ),
+      "tools/call": forCaller(
+        Effect.fnUntraced(function*(request) {
+          const name = yield* features.text(request.params, "name")
+          const tools = yield* served
+          const tool = find(tools, name)
+          if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name, options))
+          const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
+          return yield* callContext.provide(request)(answer(tool, request.params["arguments"]))
+        }),
+        (error) => Effect.succeed(toolError(toFailure(error)))
+      ),
+      ...(!hasResources ? {} : {
+        "resources/list": forCaller((request) =>
+          Effect.zipWith(
+            request.params["cursor"] === undefined ? features.skillResources(skills) : Effect.succeed([]),
+            features.listResources(resources, request),
+            (own, page) => ({ ...page, resources: [...own, ...page.resources] })
+          )
+        ),
+        "resources/templates/list": () => Effect.succeed(features.resourceTemplates(resources)),
+        "resources/read": forCaller((request) =>
+          features.readSkill(skills, request) ?? features.readResource(resources, apps, request)
+        )
+      }),
+      ...(skills.length === 0 ? {} : {
+        "skills/list": () => features.listSkills(skills),
+        "skills/get": (request) => features.getSkill(skills, request)
+      }),
+      ...(prompts.length === 0 ? {} : {
+        "prompts/list": () => Effect.succeed(features.listPrompts(prompts)),
+        "prompts/get": (request) => features.getPrompt(prompts, request)
+      }),
+      ...(!hasCompletions ? {} : {
+        "completion/complete": forCaller((request) => features.complete(prompts, resources, request))
+      })
+    })
+    const about: Methods.About = {
+      name: options.name,
+      version: options.version,
+      instructions: options.instructions,
+      capabilities: {
+        tools: {},
+        ...(hasResources ? { resources: {} } : {}),
+        ...(prompts.length === 0 ? {} : { prompts: {} }),
+        ...(hasCompletions ? { completions: {} } : {}),
+        ...(skills.length === 0 ? {} : { extensions: features.skillExtension })
+      }
+    }
+    const sealing = options.sealing ?? (yield* Sealing.memory)
+
+    const call: Served["call"] = (caller, name, args) =>
+      within(
+        caller,
+        Effect.flatMap(served, (tools) => {
+          const tool = find(tools, name)
+          return tool === undefined
+            ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name, options) }))
+            : traced("tools/call", {}, targetOf("tools/call", { name }))(Effect.result(run(tool, args)))
+        }),
+        (error) => Effect.succeed(Result.fail(toFailure(error)))
+      )
+    const list: Served["list"] = (caller) => within(caller, offered, (error) => Effect.fail(toFailure(error)))
+
+    return { about, methods, sealing, list, call }
+  })
