@@ -14,13 +14,13 @@ export interface App {
   readonly html: Effect.Effect<string, Errors.Failure>
 }
 
-/** Media type of pages. */
+/** Media type of pages. @internal */
 export const mimeType = "text/html;profile=mcp-app"
 
 /** Data that a page shows for one answer; sent in `_meta`, hidden from the model. */
 export type View = { readonly [key: string]: object }
 
-/** Receives the view of an answer; absent for clients that do not show pages, for which views are not made. */
+/** Receives the view of an answer; absent for clients that do not show pages, for which views are not made. @internal */
 export const Show = Context.Reference<((view: View) => Effect.Effect<void>) | undefined>("effect-n8n-mcp/App/Show", {
   defaultValue: () => undefined
 })

@@ -14,5 +14,5 @@ export interface Skill {
   readonly files: readonly [File, ...ReadonlyArray<File>]
 }
 
-/** URI of a file, such as `skill://n8n/guides/loops.md`. */
+/** URI of a file, such as `skill://n8n/guides/loops.md`. @internal */
 export const uri = ({ name }: Skill, { path }: File): string => `skill://${name}/${path}`

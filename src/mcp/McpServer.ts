@@ -118,6 +118,7 @@ const mounted = <T extends Tool.Any, M extends Tool.Middleware, P = never>(
  * // In production: N8nClient.layer with the tenant's URL and key.
  * class Tenants extends LayerMap.Service<Tenants>()("app/Tenants", { lookup: (_tenant: string) => FakeN8n.layer() }) {}
  *
+ * // In production: the tenants of sessions, say, or of the digests of tokens.
  * const tenants = new Map([["Bearer token-of-a", "a"]])
  *
  * export const routes = McpServer.layerHttpWith(

@@ -100,7 +100,7 @@ const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure
     (call) => measured(tool, call)
   )
 
-/** Result of `tools/call`: an answer, or an error that the model can read. */
+/** Result of `tools/call`: an answer, or an error that the model can read. @internal */
 export interface CallToolResult {
   readonly content: ReadonlyArray<{ readonly type: "text"; readonly text: string }>
   readonly structuredContent?: { readonly [key: string]: unknown }
@@ -109,7 +109,7 @@ export interface CallToolResult {
 
 const toolError = ({ envelope }: Failure): CallToolResult => ({ isError: true, content: text(envelope) })
 
-/** Runs one tool for MCP: failures become tool errors that the model can read. */
+/** Runs one tool for MCP: failures become tool errors that the model can read. @internal */
 export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
   Effect.match(run(tool, args), {
     onSuccess: (answer): CallToolResult => ({ content: text(answer), structuredContent: { ...answer } }),
@@ -134,7 +134,7 @@ const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Cal
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
 
-/** Finds a tool by name. */
+/** Finds a tool by name. @internal */
 export const find = <T extends Tool.Any>(
   tools: ReadonlyArray<T>,
   name: string
@@ -170,7 +170,7 @@ const listingOf = (tool: Tool.Any, showsApps: boolean) => {
   }
 }
 
-/** A tool as `tools/list` shows it to a client without pages. */
+/** A tool as `tools/list` shows it to a client without pages. @internal */
 export const listing = (tool: Tool.Any) => listingOf(tool, false)
 
 type ContextFor<P> = (caller: Caller) => Effect.Effect<Context.Context<P>, Errors.Failure, Scope.Scope>
@@ -208,6 +208,7 @@ const runner = <T extends Tool.Any, M extends Tool.Middleware, P>(
 /**
  * Methods of a server, which a transport serves. Without `contextFor` all calls have the `shared` services alone, and no
  * scope.
+ * @internal
  */
 export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = never>(
   options: Options<T, M>,

@@ -1,14 +1,11 @@
-/** Servers and transports for tools over MCP, and the building blocks of answers. */
+/** Servers and transports for tools over MCP, and what they serve besides tools. */
 export * as App from "../answer/App.ts"
 export * as Envelope from "../answer/Envelope.ts"
-export * as Hints from "../answer/Hints.ts"
 export * as Locale from "../answer/Locale.ts"
 export * as Prompt from "../answer/Prompt.ts"
 export * as Resource from "../answer/Resource.ts"
 export * as Skill from "../answer/Skill.ts"
-export * as Tool from "../answer/Tool.ts"
 export * as Toolkit from "../answer/Toolkit.ts"
-export * as Truncated from "../answer/Truncated.ts"
 export * as Access from "./http/Access.ts"
 export * as Http from "./http/Http.ts"
 export * as NodeServer from "./http/NodeServer.ts"

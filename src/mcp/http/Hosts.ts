@@ -1,5 +1,6 @@
 /** Hosts of the server, and origins whose pages may call it (against DNS rebinding). */
 
+/** Names by which callers may address the server. */
 export interface Names {
   /** Name or address of the server. Default: the address on which it listens, and every loopback name. */
   readonly host?: string

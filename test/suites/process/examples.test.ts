@@ -73,7 +73,7 @@ describe("examples", () => {
         changes: "name",
         shareable: { id: "1", name: "Orders (old)", active: false, nodes: [], connections: {} }
       }),
-      src_mcp_McpServer_ts_0: JSON.stringify({ status: "ok", name: "our-app", version: "1.2.0" }),
+      src_mcp_McpServer_ts_2: JSON.stringify({ status: "ok", name: "our-app", version: "1.2.0" }),
       src_n8n_executions_ts_0: "[]",
       src_workflows_store_WorkflowStore_ts_0: "\"Orders (old)\""
     })
