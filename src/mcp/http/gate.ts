@@ -10,7 +10,7 @@ import * as Access from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** Who may call, and how much. */
+/** Access, rate limit and concurrency of callers. */
 export interface Options<C extends Access.Identity = Access.Identity> {
   /** Identifies the caller of a request, or refuses it: `Access.make(grants)`. Default: everyone may call. */
   readonly access?: Access.Access<C>
