@@ -259,7 +259,9 @@ const settings = (workflow: Obj, { onlyWhereUnset, settings }: Obj, to: Referenc
   const before = obj(workflow["settings"]) ?? {}
   return Object.entries(obj(settings) ?? {}).flatMap(([key, value]) => {
     const named = key === "errorWorkflow" ? to : undefined
-    return onlyWhereUnset === true && !isUnset(before[key], key) ? [] : [{
+    // n8n drops a setting at its default.
+    const isSame = isUnset(before[key]) && isUnset(value)
+    return isSame || onlyWhereUnset === true && !isUnset(before[key], key) ? [] : [{
       operation: { op: "settings", settings: { [key]: named?.id ?? value } },
       change: `${JsonPath.member("settings", key)} = ${brief(named?.name ?? value)}`,
       path: JsonPath.member("settings", key)

@@ -132,12 +132,19 @@ export const isLive = ({ isReset, state }: Pick<Outcome, "isReset" | "state">): 
 
 const isTags = (key: string) => key === "tags"
 
-/** State of a workflow after a patch: n8n merges settings. */
+/** Settings after a write: n8n merges them, and drops those that are at their default then. */
+const merged = (before: unknown, settings: object = {}): Obj =>
+  without(
+    { ...obj(before), ...settings },
+    (value, key) => value === "DEFAULT" || key === "executionTimeout" && value === -1
+  )
+
+/** State of a workflow after a patch. */
 export const applied = (before: Workflow.Workflow, patch: Patch): Workflow.Workflow =>
   ({
     ...before,
     ...patch,
-    ...(patch.settings === undefined ? {} : { settings: { ...obj(before.settings), ...patch.settings } }),
+    ...(patch.settings === undefined ? {} : { settings: merged(before.settings, patch.settings) }),
     ...(patch.tags === undefined ? {} : { tags: patch.tags.map((name) => ({ name })) })
   }) as Workflow.Workflow
 
@@ -146,7 +153,7 @@ export const cleared: Obj = { description: "", nodeGroups: [], pinData: {} }
 
 const hasPart = (before: Workflow.Workflow, key: string, value: unknown): boolean =>
   key === "settings"
-    ? Object.entries(obj(value) ?? {}).every(([name, inner]) => equals(inner, obj(before.settings)?.[name]))
+    ? equals(merged(before.settings, obj(value)), merged(before.settings))
     : isTags(key)
     ? equals([...value as ReadonlyArray<string>].toSorted(), Workflow.tagNames(before).toSorted())
     : equals(before[key], value) || Object.hasOwn(cleared, key) && isEmpty(before[key]) && isEmpty(value)

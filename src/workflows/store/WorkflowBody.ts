@@ -74,8 +74,11 @@ export const withoutRefused = (
     })
   )
 
+/** Parts of a workflow that the API of n8n 1 does not take. */
+export const notInV1: ReadonlySet<string> = new Set(["description", "nodeGroups", "pinData"])
+
 /** `n8n does not support settings.maxExecutions, color of 60 nodes: left out`. */
-const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
+export const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
   if (paths.length === 0) return []
   const byKey = Map.groupBy(
     paths,

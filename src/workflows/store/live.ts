@@ -2,12 +2,12 @@
 import * as Effect from "effect/Effect"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
-import { equals, type Obj } from "../../base/Json.ts"
+import { equals, type Obj, without } from "../../base/Json.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
+import { isV1, N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { preview } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
@@ -25,6 +25,7 @@ import {
   type Modification,
   type Options,
   type Outcome,
+  type Patch,
   type Publish,
   split,
   stateOf
@@ -54,7 +55,7 @@ import {
   tagged,
   target
 } from "./steps.ts"
-import { badRequest, lostConnections, merge, withoutRefused } from "./WorkflowBody.ts"
+import { badRequest, leftOut, lostConnections, merge, notInV1, withoutRefused } from "./WorkflowBody.ts"
 
 /** Fails unless the changed workflow may be published: it is valid, and no draft of someone else waits. */
 const checkPublishing = Effect.fnUntraced(
@@ -111,15 +112,17 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
   // Someone else has written since: this is a second attempt.
   yield* discard(dependencies, id, made)
   const ids = dryRun ? new Map<string, string>() : yield* createCalled(dependencies, created, publish, made)
-  const hasDrafts = writesDrafts(yield* n8n.release)
-  const whole = withNewIds(modification.patch, ids)
+  const release = yield* n8n.release
+  const hasDrafts = writesDrafts(release)
+  const refused = isV1(release) ? Object.keys(modification.patch).filter((key) => notInV1.has(key)) : []
+  const whole: Patch = without({ ...withNewIds(modification.patch, ids) }, (_, key) => refused.includes(key))
   const { held, patch } = publish === "hold" && hasDrafts && before.active
     ? split(before, whole)
     : { held: [], patch: whole }
   const { tags, ...parts } = patch
   if (parts.name !== before.name) yield* checkName(parts.name)
   yield* checkTags(tags ?? [])
-  const { body, warnings } = yield* Effect.provideService(
+  const { body, warnings: repairs } = yield* Effect.provideService(
     merge(before, { ...parts }, source),
     NodeCatalogue,
     dependencies.catalogue
@@ -139,7 +142,7 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
     publish,
     result,
     tags: retagged,
-    warnings
+    warnings: [...repairs, ...leftOut(refused.map((key) => [key]))]
   }
   if (dryRun) {
     for (const { workflow } of created) {
