@@ -1,14 +1,12 @@
 /** Decoding of the arguments that models send: lenient about types, strict about names. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
-import type { Hint } from "../base/Advice.ts"
-import * as Errors from "../base/Errors.ts"
+import type * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as JsonSize from "../base/JsonSize.ts"
 import { suggestion } from "../base/Nearest.ts"
-import * as Rows from "../base/Rows.ts"
 import * as Turn from "../base/Turn.ts"
 
 /** Value of a JSON text; a text that is not JSON, or too large, is returned unchanged. */
@@ -81,8 +79,8 @@ interface Place {
 }
 
 /** Issues of values and keys with lone surrogates, and of values that are too large or nested too deeply. */
-const malformed = function*(parameters: ReadonlyArray<Place>): Turn.Steps<ReadonlyArray<Issue>> {
-  const issues: Array<Issue> = []
+const malformed = function*(parameters: ReadonlyArray<Place>): Turn.Steps<ReadonlyArray<Input.Issue>> {
+  const issues: Array<Input.Issue> = []
   const stack = parameters.toReversed()
   let count = 0
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
@@ -115,16 +113,8 @@ const clip = (key: string) => key.slice(0, maxKey).toWellFormed()
 
 const maxKey = 100
 
-interface Issue {
-  readonly field: string
-  readonly reason: string
-  readonly hint?: string
-}
-
 /** Reason for which an empty list of chosen things, however it is written, is not the same as no choice. */
 export const emptyChoice = "an empty choice is not all"
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
  * Decodes a tool's arguments; JSON strings for other types and `null` are accepted, unknown keys are refused. With
@@ -139,30 +129,13 @@ export const decoder = <A, R>(
 ) => {
   const properties = jsonSchema.properties ?? {}
   const required = new Set(arr(jsonSchema.required))
-  const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
-  const usage: Hint = { _tag: "TakeParameters", name: tool, parameters: Object.keys(properties) }
+  const decode = Schema.decodeUnknownEffect(schema, Input.strict)
+  const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
 
-  const fail = (issues: ReadonlyArray<Issue>, others = 0) => {
+  const fail = (issues: ReadonlyArray<Input.Issue>, others = 0) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
-    return Errors.invalid(
-      issues[0]?.field ?? "",
-      // The error itself names the field of its first reason.
-      Rows.listed(
-        issues.map(({ field, reason }, index) => index === 0 ? reason : Errors.ofField(field, reason)),
-        maxIssues,
-        "; ",
-        issues.length + others
-      ),
-      [...hints, usage]
-    )
+    return Input.refusal(issues, [...hints, usage].join(" "), others)
   }
-
-  const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
-    format(error.issue).issues.map(({ message, path }) => {
-      const steps = (path ?? []).map((part) => typeof part === "object" ? part.key : part)
-      const field = JsonPath.print(steps.map((step) => typeof step === "symbol" ? String(step) : step))
-      return { field, reason: message }
-    })
 
   return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
     yield* Turn.pause
@@ -172,7 +145,7 @@ export const decoder = <A, R>(
     }
     const names = Object.keys(input)
     const others = names.filter((name) => !Object.hasOwn(properties, name))
-    const unknown = others.slice(0, maxIssues).map((name): Issue => ({
+    const unknown = others.slice(0, Input.maxIssues).map((name): Input.Issue => ({
       field: clip(name),
       reason: `Unknown parameter '${clip(name)}'`,
       hint: suggestion(name, Object.keys(properties))
@@ -194,12 +167,10 @@ export const decoder = <A, R>(
     const values = places.flatMap(({ key, value }) => isMalformed(key) ? [] : [[key, value] as const])
     yield* Turn.pause
     const decoded = yield* Effect.result(decode(Object.fromEntries(values)))
-    const refused = decoded._tag === "Failure" ? issuesOf(decoded.failure) : []
+    const refused = decoded._tag === "Failure" ? Input.issues(decoded.failure) : []
     const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
     return decoded._tag === "Success" && issues.length === 0
       ? decoded.success
       : yield* fail(issues, others.length - unknown.length)
   })
 }
-
-const maxIssues = 20

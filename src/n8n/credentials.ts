@@ -5,7 +5,8 @@ import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { marker, redactText } from "../base/Redact.ts"
-import { elements, pageOf, type PageQuery } from "./pages.ts"
+import { checked, elements, pageOf, type PageQuery } from "./pages.ts"
+import { pathOf } from "./paths.ts"
 import { getJson, postJson, type Requests, sendOnly, targetOf } from "./requests.ts"
 
 /** A credential without its values: id, name and type. */
@@ -45,7 +46,7 @@ const listTarget: Errors.Target = { operation: "list credentials" }
 
 const credentialTarget = targetOf("Credential")
 
-const path = (id: string) => `/credentials/${encodeURIComponent(id)}`
+const path = (id: string) => pathOf`/credentials/${id}`
 
 /** Minimum length of a secret: a shorter text could be part of any word. */
 const minSecret = 4
@@ -65,9 +66,9 @@ export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) =>
 
 /** The credential endpoints. No error, trace or log contains a value. */
 export const make = (requests: Requests) => {
-  const listCredentials = Effect.fn("N8nClient.listCredentials")((query: PageQuery) =>
-    getJson(requests, "/credentials", Credentials, listTarget, { ...query })
-  )
+  const listCredentials = Effect.fn("N8nClient.listCredentials")(function*(query: PageQuery) {
+    return yield* getJson(requests, "/credentials", Credentials, listTarget, { ...yield* checked(query) })
+  })
   return {
     /** `GET /credentials` (2.x only; on 1.x an `ApiError`); `limit` is 1 to 250. */
     listCredentials,
@@ -75,7 +76,7 @@ export const make = (requests: Requests) => {
     streamCredentials: elements(listTarget, listCredentials),
     /** `GET /credentials/schema/{type}`. */
     credentialSchema: Effect.fn("N8nClient.credentialSchema")((type: string) =>
-      getJson(requests, `/credentials/schema/${encodeURIComponent(type)}`, CredentialSchema, {
+      getJson(requests, pathOf`/credentials/schema/${type}`, CredentialSchema, {
         operation: "get the fields of credential type",
         resourceType: "Credential type",
         resourceId: type

@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
-import { elements, pageOf, type PageQuery } from "./pages.ts"
+import { checked, elements, pageOf, type PageQuery } from "./pages.ts"
+import { pathOf } from "./paths.ts"
 import { getJson, postJson, type Query, type Request, type Requests, sendJson, sendOnly, targetOf } from "./requests.ts"
 
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
@@ -99,9 +100,9 @@ const tableTarget = targetOf("Data table")
 
 const columnTarget = targetOf("Column")
 
-const path = (id: string) => `/data-tables/${encodeURIComponent(id)}`
+const path = (id: string) => pathOf`/data-tables/${id}`
 
-const columnPath = (id: string, columnId: string) => `${path(id)}/columns/${encodeURIComponent(columnId)}`
+const columnPath = (id: string, columnId: string) => path(id) + pathOf`/columns/${columnId}`
 
 const json = (value: unknown) => value === undefined ? undefined : JSON.stringify(value)
 
@@ -116,12 +117,13 @@ export const make = (requests: Requests) => {
     rest: Partial<Request> = {}
   ) => sendJson(requests, { ...rest, method, path: path(id) + place }, schema, tableTarget(operation, id))
 
-  const listDataTables = Effect.fn("N8nClient.listDataTables")((query: PageQuery) =>
-    getJson(requests, "/data-tables", Tables, listTarget, { ...query })
-  )
-  const listRows = Effect.fn("N8nClient.listRows")((id: string, query: PageQuery & RowQuery) =>
-    send(listing, id, "GET", "/rows", RowPage, { query: { ...query, filter: json(query.filter) } })
-  )
+  const listDataTables = Effect.fn("N8nClient.listDataTables")(function*(query: PageQuery) {
+    return yield* getJson(requests, "/data-tables", Tables, listTarget, { ...yield* checked(query) })
+  })
+  const listRows = Effect.fn("N8nClient.listRows")(function*(id: string, query: PageQuery & RowQuery) {
+    const { filter, ...rest } = yield* checked(query)
+    return yield* send(listing, id, "GET", "/rows", RowPage, { query: { ...rest, filter: json(filter) } })
+  })
   const update = <S extends Schema.ConstraintDecoder<unknown>>(id: string, schema: S, body: Obj) =>
     send("update rows of data table", id, "PATCH", "/rows/update", schema, { body })
   const upsert = <S extends Schema.ConstraintDecoder<unknown>>(id: string, schema: S, body: Obj) =>

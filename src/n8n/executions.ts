@@ -10,7 +10,8 @@ import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
 import { maxPage } from "./model/Limits.ts"
-import { pageOf, pages } from "./pages.ts"
+import { checked, pageOf, pages } from "./pages.ts"
+import { pathOf } from "./paths.ts"
 import { dataTimeout, getJson, isUnknownParameter, postJson, type Requests, targetOf } from "./requests.ts"
 
 /** Conditions of executions, which must meet all of them. */
@@ -60,7 +61,8 @@ const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(Schema.
 
 const target: Errors.Target = { operation: "list executions" }
 
-const path = (id: string) => `/executions/${encodeURIComponent(id)}`
+/** n8n numbers executions. */
+const path = (id: string) => pathOf`/executions/${/^\d+$/.test(id) ? id : ""}`
 
 const executionTarget = targetOf("Execution")
 
@@ -108,8 +110,7 @@ const isoTime = (field: "startedAfter" | "startedBefore", time: DateTime.DateTim
 
 const prepare = Effect.fnUntraced(function*(query: Query) {
   return {
-    ...query,
-    limit: query.limit ?? 100,
+    ...yield* checked({ ...query, limit: query.limit ?? 100 }),
     startedAfter: yield* isoTime("startedAfter", query.startedAfter),
     startedBefore: yield* isoTime("startedBefore", query.startedBefore)
   } satisfies Prepared

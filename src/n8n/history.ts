@@ -4,7 +4,8 @@ import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
 import { maxPage } from "./model/Limits.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { pageOf } from "./pages.ts"
+import { checked, pageOf } from "./pages.ts"
+import { pathOf } from "./paths.ts"
 import { getJson, hasStatus, isUnknownParameter, type Requests } from "./requests.ts"
 import { path, workflowTarget } from "./workflows.ts"
 
@@ -35,9 +36,10 @@ export const make = (requests: Requests) => ({
     id: string,
     options: { readonly limit?: number } = {}
   ) =>
-    getJson(requests, `${path(id)}/history`, Versions, workflowTarget(id, "read the history of workflow"), {
-      limit: options.limit ?? maxPage
-    }).pipe(
+    checked({ limit: options.limit ?? maxPage }).pipe(
+      Effect.flatMap((query) =>
+        getJson(requests, `${path(id)}/history`, Versions, workflowTarget(id, "read the history of workflow"), query)
+      ),
       Effect.map(({ data }): ReadonlyArray<Version> | undefined => data),
       // 1.x has no such path: it reads `history` as the id of a version, and allows no query there.
       Effect.catchTag("NotFoundError", () => Effect.undefined),
@@ -47,7 +49,7 @@ export const make = (requests: Requests) => ({
   /** `GET /workflows/{id}/versions/{version}`, or `/workflows/{id}/{version}` before 2.40. */
   workflowVersion: Effect.fn("N8nClient.workflowVersion")((id: string, version: string) => {
     const read = (folder: string) =>
-      getJson(requests, `${path(id)}${folder}/${encodeURIComponent(version)}`, VersionContent, {
+      getJson(requests, path(id) + folder + pathOf`/${version}`, VersionContent, {
         operation: "read a version of workflow",
         resourceType: "Version",
         resourceId: version

@@ -9,6 +9,7 @@ import { withoutValues } from "./credentials.ts"
 import type { Operations } from "./generated/Operations.ts"
 import { unreadableError } from "./HttpErrors.ts"
 import { elements, type Page, pageOf } from "./pages.ts"
+import { pathOf } from "./paths.ts"
 import { type Query, readJson, type Request, type Requests } from "./requests.ts"
 
 /** An operation: its method and its path, such as `GET /tags/{tagId}`. */
@@ -147,7 +148,7 @@ export const make = (requests: Requests): Service => {
     const sending = requests.send(
       {
         method: method as Request["method"],
-        path: template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? "")),
+        path: template.replace(/\{(\w+)\}/g, (_, name: string) => pathOf`${path[name]}`),
         query,
         body: values === undefined ? input.body : Redacted.value(values),
         seconds

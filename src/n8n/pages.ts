@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 import { maxPage } from "./model/Limits.ts"
 
@@ -37,6 +38,20 @@ export interface PageQuery {
   readonly limit: number
   readonly cursor?: string | undefined
 }
+
+/** Returns a check of a query's numbers; `maximum` is the largest page. */
+export const checking = (maximum: number) => {
+  const fields = {
+    limit: Input.count("limit", maximum),
+    offset: Schema.optionalKey(Input.within("offset", Input.fromZero))
+  }
+  const decode = Input.decoder(Schema.Struct(fields), "ignore")
+  return <Q extends { readonly limit: number }>(query: Q): Effect.Effect<Q, Errors.ValidationError> =>
+    Effect.as(decode(query), query)
+}
+
+/** Checks the query of a page of n8n's. */
+export const checked = checking(maxPage)
 
 /** n8n's own cursor of a list that it counts, base64 of `{limit, offset}`; also where it has no parameter `offset`. */
 export const encodePosition = Schema.encodeSync(

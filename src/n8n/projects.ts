@@ -6,6 +6,7 @@ import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import { maxPage } from "./model/Limits.ts"
 import { elements, pageOf } from "./pages.ts"
+import { pathOf } from "./paths.ts"
 import { getJson, type Requests } from "./requests.ts"
 
 /** A project: `personal`, which is one user's, or `team`. */
@@ -46,7 +47,7 @@ export const make = (requests: Requests) => ({
     Stream.paginate(0, (skip) =>
       getJson(
         requests,
-        `/projects/${encodeURIComponent(projectId)}/folders`,
+        pathOf`/projects/${projectId}/folders`,
         Folders,
         { operation: "list the folders of project", resourceType: "Project", resourceId: projectId },
         { skip, take: maxPage, sortBy: "name:asc", select }

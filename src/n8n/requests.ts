@@ -24,6 +24,7 @@ import { marker } from "../base/Redact.ts"
 import * as Turn from "../base/Turn.ts"
 import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
+import { pathFault } from "./paths.ts"
 import { retries } from "./retries.ts"
 import * as spans from "./spans.ts"
 import * as Traffic from "./Traffic.ts"
@@ -262,17 +263,6 @@ const releasing = <A, E, R>(effect: Effect.Effect<A, E, R>, isRead: () => boolea
       Effect.onExit((exit) => isRead() ? Effect.void : Scope.close(scope, exit))
     ))
 
-/** Whether a URL with this path would leave its base: by `..` or one of its spellings. */
-const escapesBase = (path: string) => path.split(/[/\\]|%2f|%5c/i).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
-
-const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Target, path: string) =>
-  new Errors.ValidationError({
-    reason: `Cannot ${operation}: ${resourceType} '${resourceId ?? path}' would lead to another address of n8n`,
-    ...(resourceType === "Version" ? { field: "version" } : resourceId === undefined ? {} : { field: "id" }),
-    hint:
-      "Nothing was sent. An id consists of letters and digits, as in lists; a webhook's path must not contain '.' or '..' as a part."
-  })
-
 /** Two turns of the event loop, which notice sockets that n8n closed: the outcome of a write there is unknown. */
 const drainSocketEvents = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
 
@@ -345,7 +335,8 @@ const sendAny = Effect.fnUntraced(function*<A>(
   consume: Consume<A>
 ) {
   const { method, path, to } = request
-  if (escapesBase(path)) return yield* escapeError(target, path)
+  const fault = pathFault(request, target)
+  if (fault !== undefined) return yield* fault
   const start = yield* Clock.currentTimeMillis
   const until = yield* Deadline.request(target, timeoutOf(request, options.timeout))
   const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
@@ -396,7 +387,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
 const guarded = <A>(connection: Connection, request: Request, target: Errors.Target, consume: Consume<A>) => {
   const sending = sendAny(connection, request, target, consume)
   const { body, method, path, to } = request
-  if (to !== undefined || isRead(method)) return sending
+  if (to !== undefined || isRead(method) || pathFault(request, target) !== undefined) return sending
   const read: Write["read"] = (path, query) =>
     sendAny(
       connection,

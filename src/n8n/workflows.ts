@@ -11,7 +11,8 @@ import { maxPage } from "./model/Limits.ts"
 import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { encodePosition, maxPages, pageOf, pages } from "./pages.ts"
+import { checking, encodePosition, maxPages, pageOf, pages } from "./pages.ts"
+import { pathOf } from "./paths.ts"
 import * as Requests from "./requests.ts"
 
 /** Conditions of workflows, which must meet all of them: part of the `name`, ignoring case and accents, and every tag. */
@@ -33,7 +34,7 @@ export interface Conditions {
 
 /** A query for a page of workflows. */
 export interface Query extends Conditions {
-  /** 1 to 100. Default: 100. */
+  /** 1 to 10,000, in as many requests as it takes. Default: 100. */
   readonly limit?: number | undefined
   /** Number of matching workflows to skip. */
   readonly offset?: number | undefined
@@ -48,6 +49,9 @@ export interface VersionLabels {
 }
 
 const Page = pageOf(Workflow.Listed)
+
+/** Checks the query of a list, which may take several pages. */
+const checkList = checking(10_000)
 
 /** Page size of a list with a filter on contents, and the time limit in milliseconds. */
 const scanPage = 50
@@ -92,7 +96,7 @@ export const workflowTarget = (id: string, operation = "get workflow"): Errors.R
   resourceId: id
 })
 
-export const path = (id: string): string => `/workflows/${encodeURIComponent(id)}`
+export const path = (id: string): string => pathOf`/workflows/${id}`
 
 const Deleted = Schema.Struct({ id: Schema.String })
 
@@ -170,6 +174,7 @@ const list = (requests: Requests.Requests) =>
     Errors.RequestError
   > {
     const { fullName, limit = 100, name = "" } = query
+    yield* checkList({ ...query, limit })
     const matches = matcher(query)
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))

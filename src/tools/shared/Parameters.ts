@@ -1,7 +1,7 @@
 /** Parameters shared by several tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Hints from "../../answer/Hints.ts"
+import * as Input from "../../base/Input.ts"
 import * as Links from "../../n8n/Links.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
@@ -65,13 +65,6 @@ export const executionIds = (name: string, maximum: number, description: string)
     ).annotate({ description })
   )
 
-type Bounds = Parameters<typeof Schema.isBetween>[0]
-
-const within = (name: string, bounds: Bounds) =>
-  Schema.Int.check(
-    Schema.isBetween(bounds, { message: `${name} must be from ${bounds.minimum} to ${bounds.maximum}` })
-  )
-
 export const withDefault = <S extends Schema.Top & Schema.WithoutConstructorDefault>(
   schema: S,
   byDefault: S["Encoded"] & S["Type"]
@@ -81,8 +74,8 @@ export const withDefault = <S extends Schema.Top & Schema.WithoutConstructorDefa
     Schema.withConstructorDefault(Effect.succeed(byDefault))
   )
 
-export const int = (name: string, bounds: Bounds, byDefault: number, description: string) =>
-  withDefault(within(name, bounds).annotate({ description, default: byDefault }), byDefault)
+export const int = (name: string, bounds: Input.Bounds, byDefault: number, description: string) =>
+  withDefault(Input.within(name, bounds).annotate({ description, default: byDefault }), byDefault)
 
 /** One of several words; the first is the default. */
 export const choice = <const Words extends readonly [string, ...ReadonlyArray<string>]>(
@@ -93,19 +86,17 @@ export const choice = <const Words extends readonly [string, ...ReadonlyArray<st
 export const graphFormat = choice(["graph", "mermaid"], "mermaid: for people.")
 
 /** Optional number; its default is only shown, and the tool applies it. */
-export const optionalInt = (name: string, bounds: Bounds, description: string, byDefault?: number) =>
+export const optionalInt = (name: string, bounds: Input.Bounds, description: string, byDefault?: number) =>
   Schema.optionalKey(
-    within(name, bounds).annotate({ description, ...(byDefault === undefined ? {} : { default: byDefault }) })
+    Input.within(name, bounds).annotate({ description, ...(byDefault === undefined ? {} : { default: byDefault }) })
   )
 
-const fromZero = { minimum: 0, maximum: 1_000_000 }
-
-export const offset = (name: string, description: string) => int(name, fromZero, 0, description)
+export const offset = (name: string, description: string) => int(name, Input.fromZero, 0, description)
 
 export const rowOffset = offset("offset", "Rows to skip.")
 
 export const index = (name: string, description: string) =>
-  optional(Schema.Int.check(Schema.isBetween(fromZero, { message: `${name} must be 0 or more` })), description)
+  optional(Schema.Int.check(Schema.isBetween(Input.fromZero, { message: `${name} must be 0 or more` })), description)
 
 /** Character from which an answer shows its long texts; the mark of a text that was cut names it. */
 export const textFrom = index("textFrom", "Start of long texts.")
