@@ -14,6 +14,7 @@ import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import { obj } from "../base/Json.ts"
 import * as Locks from "../base/KeyedMutex.ts"
 import { suggestion } from "../base/Nearest.ts"
@@ -254,11 +255,18 @@ export const checkNode = (execution: Execution.Execution, name: string, field: s
     : Errors.invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))
 }
 
+const index = (name: string) => Schema.optionalKey(Input.within(name, Input.fromZero))
+const checkItems = Input.decoder(
+  Schema.Struct({ node: Schema.NonEmptyString, run: index("run"), output: index("output") }),
+  "ignore"
+)
+
 /** Items to stream. */
 export interface ItemsOptions<S extends Schema.ConstraintDecoder<unknown> = typeof Schema.Unknown> {
   readonly node: string
   /** Index of the run, from 0. Default: all runs, in order. */
   readonly run?: number | undefined
+  /** Index of the output, from 0. Default: all outputs. */
   readonly output?: number | undefined
   /** Schema of the `json` of an item. Default: unchecked. */
   readonly schema?: S | undefined
@@ -307,9 +315,11 @@ export interface ItemsOptions<S extends Schema.ConstraintDecoder<unknown> = type
  */
 export const streamItems = <S extends Schema.ConstraintDecoder<unknown> = typeof Schema.Unknown>(
   id: string,
-  { node, output, redact = false, run, schema }: ItemsOptions<S>
+  options: ItemsOptions<S>
 ): Stream.Stream<S["Type"], Errors.N8nError | Schema.SchemaError, N8nClient | Executions> =>
   Stream.unwrap(Effect.gen(function*() {
+    const { node, output, redact = false, run, schema } = options
+    yield* checkItems(options)
     const execution = yield* (yield* Executions).get(id)
     yield* checkNode(execution, node, "node")
     if (execution.isRedacted) {

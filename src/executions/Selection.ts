@@ -7,9 +7,11 @@ import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Batch from "../base/Batch.ts"
 import * as Deadline from "../base/Deadline.ts"
 import type * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
@@ -131,10 +133,21 @@ export const parameters = {
 
 const Parameters = Schema.Struct(parameters)
 
+/** Checks what a program enters as a tool's arguments are; times are looked at when they are sent. */
+const check = Input.decoder(
+  Schema.Struct({
+    ...Struct.pick(parameters, ["workflowName", "status", "cursor"]),
+    workflowId: Schema.optionalKey(Schema.NonEmptyString),
+    last: Schema.optionalKey(Input.count("last", 10_000))
+  }),
+  "ignore"
+)
+
 /** Set of runs: those that meet all conditions, at most `last` of them, the newest. */
 export interface Query extends Omit<Schema.Schema.Type<typeof Parameters>, "startedAfter" | "startedBefore"> {
   readonly startedAfter?: DateTime.DateTime.Input | undefined
   readonly startedBefore?: DateTime.DateTime.Input | undefined
+  /** 1 to 10,000. */
   readonly last?: number | undefined
   /** Replaces `last` if that is absent; a set that it cuts is incomplete. */
   readonly defaultLast: number
@@ -230,6 +243,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   bytes: (value: A) => number = () => 0
 ): Effect.fn.Return<Selection<A>, Errors.N8nError, N8nClient | R> {
   const { last, workflowId } = query
+  yield* check(query)
   const narrowed = query.workflowName === undefined ? {} : yield* matching(query.workflowName)
   if (narrowed === undefined || (workflowId ?? narrowed.workflowId) !== (narrowed.workflowId ?? workflowId)) {
     return emptySelection(query)

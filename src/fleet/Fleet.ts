@@ -36,8 +36,11 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import * as Alias from "../base/Alias.ts"
 import * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import { defined, type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Rows from "../base/Rows.ts"
@@ -53,7 +56,7 @@ import { placeOf } from "../workflows/WorkflowPlace.ts"
 import * as Change from "./change.ts"
 import { type Context, contextOf, decide, isOfNode, obstacle } from "./decision.ts"
 import * as extraction from "./extraction.ts"
-import type { Operation } from "./Operations.ts"
+import { Operations } from "./Operations.ts"
 import type * as places from "./places.ts"
 import * as Plans from "./Plans.ts"
 import * as Selection from "./Selection.ts"
@@ -77,17 +80,26 @@ export type { Select } from "./Selection.ts"
 export { differences, type State } from "./state.ts"
 export { previewRestore, restore } from "./undo.ts"
 
-/** Workflows to change, and how: the conditions of list_workflows, all met, and the operations of bulk_edit. */
-export interface Request {
-  readonly select: Selection.Select | "all"
+/** Workflows to change, and how. */
+const Request = Schema.Struct({
+  /** Conditions of list_workflows, all met. */
+  select: Schema.optional(Schema.Union([Selection.Select, Schema.Literal("all")])),
   /** Instead of a selection, files and folders below the files root. */
-  readonly files?: ReadonlyArray<string> | undefined
-  readonly operations: ReadonlyArray<Operation>
+  files: Schema.optional(Schema.Array(Schema.NonEmptyString)),
+  operations: Operations,
   /** `keep` (default): published workflows stay published, with the change; `draft`: changes are drafts only. */
-  readonly publish?: typeof Plans.Publish.Type | undefined
+  publish: Schema.optional(Plans.Publish),
   /** Release of n8n whose node types an upgrade may use; default: the connected one, else the newest known. */
-  readonly release?: string | undefined
-}
+  release: Schema.optional(Schema.String.check(Schema.isPattern(/^\d+\.\d+(\.\d+)?$/)))
+}).check(
+  Schema.makeFilter(({ files, select }) =>
+    (files === undefined) !== (select === undefined) || "select is required, or files instead of it"
+  )
+)
+/** Workflows to change, and how. */
+export interface Request extends Schema.Schema.Type<typeof Request> {}
+
+const decodeRequest = Input.decoder(Request)
 
 const leftByDecision = (left: ReadonlyArray<Upgrade.Left & { readonly workflow: string }>): ReadonlyArray<Plans.Left> =>
   Rows.grouped(left, ({ choices, decision, type, why }) => [type, why, decision, choices]).map(({ first, rows }) =>
@@ -112,7 +124,7 @@ const ofRunning = Effect.fnUntraced(function*(workflow: Workflow.Listed, context
 })
 
 /** Workflows to change: a selection, or those in files. */
-const subjectsOf = Effect.fnUntraced(function*({ files, select }: Pick<Request, "files" | "select">) {
+const subjectsOf = Effect.fnUntraced(function*({ files, select = {} }: Pick<Request, "files" | "select">) {
   if (files === undefined) {
     if (select !== "all") yield* Selection.refuseAll(select)
     const { missing, selected } = yield* Selection.all(select === "all" ? {} : select)
@@ -177,9 +189,13 @@ const withValues = (
   }))
 }
 
-/** Plans a change without writing to n8n, and stores the plan. */
+/**
+ * Plans a change without writing to n8n, and stores the plan; `workflows` has the state of each before and after it. What
+ * `bulk_edit` refuses fails with a `ValidationError`.
+ */
 export const plan = Effect.fn("Fleet.plan")(
-  function*({ files, operations, publish = "keep", release, select }: Request) {
+  function*(request: Request) {
+    const { files, operations, publish = "keep", release, select } = yield* decodeRequest(request)
     const id = yield* Plans.newId
     const { workflows, ...subjects } = yield* subjectsOf({ files, select })
     const draft = defined({ id, operations, publish, release, swaps: yield* Effect.forEach(operations, swaps.resolve) })
@@ -188,6 +204,7 @@ export const plan = Effect.fn("Fleet.plan")(
     const digest = Change.digester(context)
     const read = swaps.readOnce((yield* N8nClient).getWorkflow)
     const entries: Array<Plans.Entry> = []
+    const states = new Map<string, { readonly before: Obj; readonly after: Obj }>()
     const changes: Array<Plans.Change> = []
     const left: Array<Upgrade.Left & { readonly workflow: string }> = []
     const refused = [...subjects.refused]
@@ -246,6 +263,7 @@ export const plan = Effect.fn("Fleet.plan")(
         inForce: immediate.length === 0 ? undefined : immediate,
         places: places.map((place) => Change.stored(context, place))
       }))
+      states.set(listed.id, { before: workflow, after })
       changes.push(...withValues(steps, places, after).map((each) => ({ ...each, id: listed.id, name })))
     }
     const plan: Plans.Plan = {
@@ -257,9 +275,10 @@ export const plan = Effect.fn("Fleet.plan")(
       refused,
       left: leftByDecision(left)
     }
-    if (entries.length > 0) yield* Plans.save(plan)
-    return { plan, unchanged }
-  }
+    yield* Plans.save(plan)
+    return { plan, unchanged, workflows: states as ReadonlyMap<string, { readonly before: Obj; readonly after: Obj }> }
+  },
+  Alias.retry
 )
 
 /** Writes the change of a workflow, and publishes it if it was live. */
@@ -319,6 +338,8 @@ const publishDraft = Effect.fnUntraced(
   }
 )
 
+const decodePublication = Input.decoder(Schema.UndefinedOr(Schema.Literals(["keep", "proven"])))
+
 /** Reason why a batch does not publish a draft as proven. */
 const notProven = ({ proven }: Plans.Outcome): string | undefined =>
   proven === undefined
@@ -341,6 +362,7 @@ const notProven = ({ proven }: Plans.Outcome): string | undefined =>
  * same. {@link restore} makes live again what was live before.
  */
 export const apply = Effect.fn("Fleet.apply")(function*(id: string, publish?: "keep" | "proven") {
+  yield* decodePublication(publish)
   const stored = yield* Plans.read(id)
   const before = yield* Plans.outcomes(stored)
   const isDone = ({ id }: Plans.Entry) => before.get(id)?.state === "done"

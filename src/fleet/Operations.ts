@@ -1,10 +1,10 @@
 /** Operations on many workflows: each becomes the operations of an edit on the nodes of one workflow. */
 import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Struct from "effect/Struct"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { redact } from "../base/Redact.ts"
-import * as Rows from "../base/Rows.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { workflowMatcher } from "../n8n/N8nClient.ts"
@@ -13,7 +13,7 @@ import * as References from "../workflow/References.ts"
 import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
 import * as Uses from "../workflow/Uses.ts"
 import { isUnset } from "../workflows/store/FormerSettings.ts"
-import { conditions } from "./Selection.ts"
+import { Only } from "./Selection.ts"
 
 const Reference = Schema.Struct({ id: Schema.String, name: Schema.String })
 export type Reference = typeof Reference.Type
@@ -27,81 +27,112 @@ export const Swap = Schema.Struct({
 })
 export type Swap = typeof Swap.Type
 
-const own: {
-  readonly [op: string]: { readonly required: ReadonlyArray<string>; readonly optional: ReadonlyArray<string> }
-} = {
-  credential: { required: ["from", "to"], optional: ["type"] },
-  calls: { required: ["from", "to"], optional: [] },
-  replace: { required: ["find", "with"], optional: ["node", "path", "word"] },
-  settings: { required: ["settings"], optional: ["onlyWhereUnset"] },
-  upgrade: { required: [], optional: ["node", "accept"] },
-  publish: { required: [], optional: [] },
-  unpublish: { required: [], optional: [] }
-}
-
-/** Id and name of a credential that n8n does not list; empty if they are not given. */
-export const referenceIn = (value: unknown): Reference => ({
-  id: str(obj(value)?.["id"]) ?? "",
-  name: str(obj(value)?.["name"]) ?? ""
-})
-
 /** Operations of an edit that make no sense, or do harm, on many workflows. */
 const single = new Set(["name", "move"])
 
-const isTarget = (node: unknown) => {
-  const entries = Object.entries(obj(node) ?? {})
-  return entries.length > 0 &&
-    entries.every(([key, value]) => ["type", "name"].includes(key) && typeof value === "string")
+const optional = Schema.optionalKey
+const Fields = Schema.Record(Schema.String, Schema.Unknown)
+const Text = Schema.NonEmptyString
+
+const Target = Schema.Struct({ type: optional(Schema.String), name: optional(Schema.String) })
+
+/** Nodes of a workflow: one by its name or id, or every one of a type and name. */
+const Nodes = Schema.Union([Schema.String, Target])
+
+const isTarget = (node: unknown) =>
+  Schema.is(Target)(node) && JSON.stringify(node) !== "{}" &&
+  Object.keys(node).every((key) => Object.hasOwn(Target.fields, key))
+
+const only = { only: optional(Only) }
+
+const operation = <const Op extends string, const F extends Schema.Struct.Fields>(op: Op, fields: F) =>
+  Schema.Struct({ op: Schema.Literal(op), ...fields, ...only })
+
+const { add, connect, disable, disconnect, enable, extract, remove, rename, replaceNode, set, tidy, update } =
+  WorkflowEdit.members
+const ofMany = Struct.assign(only)
+const ofNodes = Struct.assign({ node: Nodes, ...only })
+
+const members = {
+  replace: operation("replace", {
+    find: Text,
+    with: Schema.String,
+    node: optional(Nodes),
+    path: optional(Schema.String),
+    word: optional(Schema.Boolean)
+  }),
+  credential: operation("credential", {
+    from: Text,
+    to: Schema.Union([Text, Schema.Struct({ id: Text, name: Text })]),
+    type: optional(Schema.String)
+  }),
+  calls: operation("calls", { from: Text, to: Text }),
+  settings: operation("settings", { settings: Fields, onlyWhereUnset: optional(Schema.Boolean) }),
+  publish: operation("publish", {}),
+  unpublish: operation("unpublish", {}),
+  upgrade: operation("upgrade", {
+    node: optional(Nodes),
+    accept: optional(Schema.Record(Schema.String, Schema.String))
+  }),
+  add: add.mapFields(ofMany),
+  update: update.mapFields(ofNodes),
+  set: set.mapFields(ofNodes),
+  replaceNode: replaceNode.mapFields(ofNodes),
+  rename: rename.mapFields(ofNodes),
+  remove: remove.mapFields(ofNodes),
+  enable: enable.mapFields(ofNodes),
+  disable: disable.mapFields(ofNodes),
+  connect: connect.mapFields(ofMany),
+  disconnect: disconnect.mapFields(ofMany),
+  tidy: tidy.mapFields(ofMany),
+  extract: extract.mapFields(ofMany)
 }
 
-/** Conditions of an operation: those of a selection that a workflow alone can tell. */
-const Only = Schema.Struct(Struct.omit(conditions, ["without"]))
+const Member = Schema.Union(
+  Object.values({
+    ...members,
+    add: Schema.StructWithRest(members.add, [Fields]),
+    update: Schema.StructWithRest(members.update, [Fields])
+  })
+)
 
-const isOnly = Schema.is(Only)
+const faultOf = WorkflowEdit.faultAmong(members)
 
-const fault = ({ only, ...wire }: Obj): string | undefined => {
-  const { node, op } = wire
-  if (only !== undefined && (!isOnly(only) || Object.keys(only).some((key) => !Object.hasOwn(Only.fields, key)))) {
+const fault = (wire: Obj): string | undefined => {
+  const { node, only, op, path } = wire
+  if (only !== undefined && Object.keys(obj(only) ?? { "": 0 }).some((key) => !Object.hasOwn(Only.fields, key))) {
     return `only takes ${Object.keys(Only.fields).join(", ")}: conditions of the operation, all met`
   }
-  if (typeof op !== "string") return "An operation needs op"
-  if (single.has(op)) return `${op} is for one workflow: use workflow_edit`
+  if (typeof op === "string" && single.has(op)) return `${op} is for one workflow: use workflow_edit`
   if (node !== undefined && typeof node !== "string" && !isTarget(node)) {
     return "node is a name or id, or {type?, name?} for every node that matches"
   }
-  const keys = Object.hasOwn(own, op) ? own[op] : undefined
-  if (keys === undefined) return WorkflowEdit.fault(node === undefined ? wire : { ...wire, node: "node" })
-  const missing = keys.required.filter((key) => !Object.hasOwn(wire, key))
-  const extra = Object.keys(wire).filter((key) => ![...keys.required, ...keys.optional, "op"].includes(key))
-  const optional = keys.optional.map((key) => `${key}?`)
-  if (missing.length + extra.length > 0) {
-    return `Invalid keys: ${op} takes ${[...keys.required, ...optional].join(", ")}` +
-      (extra.length === 0 ? "" : `, not ${Rows.names(extra)}`) +
-      (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
-  }
-  const isText = (key: string) => typeof wire[key] === "string" && wire[key] !== ""
-  if (op === "replace" && (!isText("find") || typeof wire["with"] !== "string")) return "find and with are texts"
-  if (op === "replace" && wire["path"] !== undefined && JsonPath.parse(String(wire["path"])) === undefined) {
-    return `'${String(wire["path"]).slice(0, 100)}' is not a path: write url, rules.values[2] or ["order no"]`
-  }
-  if (op === "settings" && obj(wire["settings"]) === undefined) return "settings is an object"
-  if (op !== "credential" && op !== "calls") return undefined
-  const isNamed = isText("to") ||
-    op === "credential" && Object.values(referenceIn(wire["to"])).every((each) => each !== "")
-  return isText("from") && isNamed ? undefined : "from and to are ids or names"
+  return op === "replace" && path !== undefined && JsonPath.parse(String(path)) === undefined
+    ? `'${String(path).slice(0, 100)}' is not a path: write url, rules.values[2] or ["order no"]`
+    : faultOf(wire)
 }
 
-/** Operation of bulk_edit. */
-export const Operation = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [
-  Schema.Record(Schema.String, Schema.Unknown)
-]).check(Schema.makeFilter(fault))
-/** Operation of bulk_edit. */
-export type Operation = typeof Operation.Type
+/** Operation as callers write it: a JSON Schema of each operation would cost many tokens. */
+const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields]).check(Schema.makeFilter(fault))
+
+/** Operation on many workflows. */
+export const Operation = Wire.pipe(Schema.decodeTo(
+  Member,
+  SchemaTransformation.transform({
+    decode: (wire: typeof Wire.Type): typeof Member.Encoded => wire as typeof Member.Encoded,
+    encode: (member: typeof Member.Encoded): typeof Wire.Type => member as Obj as typeof Wire.Type
+  })
+))
+/** Operation on many workflows: one of an edit, whose nodes may be several, or one of `bulk_edit` alone. */
+export type Operation = typeof Member.Type
+
+/** Operations of a plan. */
+export const Operations = Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(50))
 
 /** Whether a workflow meets the conditions of its operation. */
 export const matcher = ({ only }: Operation): (workflow: Obj) => boolean => {
   if (only === undefined) return () => true
-  const { uses, ...rest } = only as typeof Only.Type
+  const { uses, ...rest } = only
   const find = uses === undefined ? undefined : Uses.finder(uses, { secrets: false })
   const isMet = workflowMatcher({ ...rest, archived: true })
   return (workflow) =>
@@ -296,9 +327,13 @@ const choicesOf = (workflow: Obj, accept: Obj) =>
   })
 
 /** Upgrades the nodes that match, or all; `fault` is an accepted key that a node does not have. */
-export const upgraded = function*(workflow: Obj, { accept, node: target }: Operation, lookups: Upgrade.Lookups) {
+export const upgraded = function*(
+  workflow: Obj,
+  { accept = {}, node: target }: Extract<Operation, { readonly op: "upgrade" }>,
+  lookups: Upgrade.Lookups
+) {
   const names = target === undefined ? undefined : matching(workflow, target).map(Workflow.nameOf)
-  const choices = choicesOf(workflow, obj(accept) ?? {})
+  const choices = choicesOf(workflow, accept)
     .filter(({ name }) => names === undefined || names.includes(name))
   const keys = Object.fromEntries(choices.map(({ key, name }) => [name, key]))
   const outcome = yield* Upgrade.steps(workflow, names, lookups, keys)
@@ -336,10 +371,11 @@ const hasEnds = (workflow: Obj, { after, from, to }: Obj) =>
 /** Operations of an edit for one workflow, none if nothing matches; `swap` is what an operation names. */
 export const stepsFor = (
   workflow: Obj,
-  { only: _, ...operation }: Operation,
+  { only: _, ...wire }: Operation,
   swap: Swap | undefined
 ): ReadonlyArray<Step> => {
-  const { op } = operation
+  const { op } = wire
+  const operation: Obj = wire
   if (op === "replace") return replaced(workflow, operation)
   if (op === "settings") return settings(workflow, operation, swap?.to)
   if (swap !== undefined) return op === "credential" ? credentials(workflow, swap) : calls(workflow, swap)

@@ -218,9 +218,11 @@ const own = Effect.gen(function*() {
 const outcomeName = (plan: string, workflow: string) =>
   `${plan}.${workflow.length > 60 ? sha256(workflow) : Buffer.from(workflow).toString("base64url")}`
 
-const store = Effect.fnUntraced(function*(id: string, json: string) {
+const store = Effect.fnUntraced(function*(id: string, json: string, isEmpty = false) {
   const { list, remove, write } = yield* own
   yield* write(id, bytes(json))
+  // It takes the place of none that can be undone.
+  if (isEmpty) return
   const names = yield* list
   const old = new Set(names.filter((name) => pattern.test(name)).toSorted().toReversed().slice(maxPlans))
   const dropped = names.filter((name) => old.has(name.replace(/\..*$/, "")))
@@ -228,7 +230,7 @@ const store = Effect.fnUntraced(function*(id: string, json: string) {
 })
 
 export const save = Effect.fn("Plans.save")(function*(plan: Plan) {
-  yield* store(plan.id, yield* Effect.orDie(encodePlan(plan)))
+  yield* store(plan.id, yield* Effect.orDie(encodePlan(plan)), plan.entries.length === 0)
 })
 
 /** Digest of all that an edit may change. */

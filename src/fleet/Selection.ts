@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
 import * as Errors from "../base/Errors.ts"
 import * as Links from "../n8n/Links.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
@@ -71,35 +72,40 @@ export const make = Effect.fn("LastRuns.make")(function*(firstPages = 1) {
 const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.optionalKey(schema.annotate({ description }))
 
-/** Conditions of a selection, all of which a workflow must meet. */
-export const conditions = {
-  active: optional(Schema.Boolean, "Published or not."),
-  tags: optional(Schema.Array(Schema.String), "All of them."),
-  name: optional(Schema.String, "Part, any case."),
-  uses: optional(
-    Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
-    "Node type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."
-  ),
-  without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]), "Lacking it; runs: saved executions.")
-}
-
 const maxIds = 500
 
 const few = (name: string) => Schema.isBetweenLength(1, maxIds, { message: `${name} must have 1 to ${maxIds} entries` })
 
-export const parameters = {
-  ids: optional(Schema.Array(Schema.String.pipe(Links.workflowId)).check(few("ids")), "These."),
-  names: optional(Schema.Array(Schema.NonEmptyString).check(few("names")), "Whole names."),
-  ...conditions
+const fields = {
+  ids: Schema.Array(Schema.String.pipe(Links.workflowId)).check(few("ids")),
+  names: Schema.Array(Schema.NonEmptyString).check(few("names")),
+  active: Schema.Boolean,
+  tags: Schema.Array(Schema.String),
+  name: Schema.String,
+  uses: Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
+  without: Schema.Literals(["errorWorkflow", "tags", "runs"])
 }
 
-const Conditions = Schema.Struct(conditions)
-const Parameters = Schema.Struct(parameters)
-
-export type Conditions = typeof Conditions.Type
-
 /** Conditions, all of which a workflow must meet. */
-export type Select = typeof Parameters.Type
+export const Select = Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
+export type Select = typeof Select.Type
+
+/** Conditions that a workflow alone can tell. */
+export const Only = Schema.Struct(Struct.omit(Select.fields, ["ids", "names", "without"]))
+export type Only = typeof Only.Type
+
+/** Conditions with their descriptions. */
+export const parameters = {
+  ids: optional(fields.ids, "These."),
+  names: optional(fields.names, "Whole names."),
+  active: optional(fields.active, "Published or not."),
+  tags: optional(fields.tags, "All of them."),
+  name: optional(fields.name, "Part, any case."),
+  uses: optional(fields.uses, "Node type, credential, sub-workflow id, webhook path, any text; or errorWorkflow."),
+  without: optional(fields.without, "Lacking it; runs: saved executions.")
+}
+
+export type Conditions = Omit<Select, "ids" | "names">
 
 export interface Options {
   readonly archived?: boolean | undefined

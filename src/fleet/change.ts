@@ -20,7 +20,7 @@ const ofN8n = new Set(["callerPolicy", "availableInMCP", "executionOrder", "bina
 /** Whether operations may change a setting: those that n8n fills in itself only if an operation sets them. */
 export const mayChange = (operations: ReadonlyArray<Operation>) => {
   const own = new Set(
-    operations.flatMap(({ op, settings }) => op === "settings" ? Object.keys(obj(settings) ?? {}) : [])
+    operations.flatMap((each) => each.op === "settings" ? Object.keys(each.settings) : [])
   )
   return (key: string) => !ofN8n.has(key) || own.has(key)
 }

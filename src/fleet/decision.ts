@@ -24,8 +24,8 @@ export const contextOf = Effect.fnUntraced(function*(
   const types = workflows.flatMap((workflow) => WorkflowEdit.typesOf({ ...workflow }, plan.operations))
   const callees = new Map(
     yield* Effect.forEach(
-      new Set(plan.operations.flatMap(({ op, workflowId }) => op === "extract" ? workflowId ?? [] : [])),
-      (id) => Effect.map(n8n.getWorkflow(String(id)), (workflow) => [String(id), workflow as Obj] as const)
+      new Set(plan.operations.flatMap((each) => each.op === "extract" ? each.workflowId ?? [] : [])),
+      (id) => Effect.map(n8n.getWorkflow(id), (workflow) => [id, workflow as Obj] as const)
     )
   )
   const lookups = yield* NodeLookups.make(new Set(types), release)

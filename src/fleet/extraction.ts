@@ -41,8 +41,8 @@ export const planned = Effect.fnUntraced(function*<C extends Change.Context>(
   workflows: ReadonlyArray<Workflow.Listed>
 ) {
   const created: Array<Plans.Created> = []
-  for (const [index, { op, workflowId }] of context.operations.entries()) {
-    if (op !== "extract" || workflowId !== undefined) continue
+  for (const [index, operation] of context.operations.entries()) {
+    if (operation.op !== "extract" || operation.workflowId !== undefined) continue
     const chains = yield* Effect.forEach(
       workflows,
       (workflow) => Turn.run(() => chainOf({ ...workflow }, { ...context, created }, index))

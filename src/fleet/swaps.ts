@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
-import { defined, obj, str } from "../base/Json.ts"
+import { defined, str } from "../base/Json.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
@@ -11,7 +11,7 @@ import { isUnsupported, isV1, N8nClient } from "../n8n/N8nClient.ts"
 import type { ReadWorkflow } from "../n8n/WriteGuard.ts"
 import * as References from "../workflow/References.ts"
 import { isUnset } from "../workflows/store/FormerSettings.ts"
-import { type Operation, type Reference, referenceIn, type Swap } from "./Operations.ts"
+import { type Operation, type Reference, type Swap } from "./Operations.ts"
 
 const refuse = (message: string, hint: Hint) =>
   new Errors.ValidationError({ reason: message, field: "operations", hint })
@@ -64,23 +64,22 @@ const credentials = Effect.gen(function*() {
 export const resolve = Effect.fn("Fleet.resolve")(function*(
   operation: Operation
 ): Effect.fn.Return<Swap | null, Errors.N8nError, N8nClient> {
-  const { op } = operation
-  const [from, to, type] = [str(operation["from"]) ?? "", str(operation["to"]) ?? "", str(operation["type"])]
-  if (op === "credential") {
-    const exact = referenceIn(operation["to"])
-    if (exact.id !== "") return defined({ from, to: exact, type })
+  if (operation.op === "credential") {
+    const { from, to, type } = operation
+    if (typeof to === "object") return defined({ from, to, type })
     const all = (yield* credentials).filter((each) => type === undefined || each.type === type)
     const { id, name, type: own } = yield* only("credential", to, all, { _tag: "ListCredentials" })
     return { from, to: { id, name }, type: own }
   }
-  const errorWorkflow = op === "settings" ? str(obj(operation["settings"])?.["errorWorkflow"]) : undefined
+  const errorWorkflow = operation.op === "settings" ? str(operation.settings["errorWorkflow"]) : undefined
   if (errorWorkflow !== undefined && !isUnset(errorWorkflow)) {
     const { id, name } = yield* only("workflow", errorWorkflow, yield* workflowsNamed(errorWorkflow), {
       _tag: "ListExistingWorkflows"
     })
     return { from: "", to: { id, name } }
   }
-  if (op !== "calls") return null
+  if (operation.op !== "calls") return null
+  const { from, to } = operation
   const { active, id, isArchived, name } = yield* only("workflow", to, yield* workflowsNamed(to), {
     _tag: "ListExistingWorkflows"
   })

@@ -16,7 +16,8 @@ const steps = (nodes: ReadonlyArray<Obj>, operation: Operation, swap?: Swap, mor
 describe("an operation on many workflows", () => {
   it("concerns every node of a type or name, or the one of a name or id", () => {
     const nodes = [http("A", {}), http("B", {}), node("C", "noOp")]
-    const names = (node: unknown) => steps(nodes, { op: "disable", node }).map(({ node }) => node)
+    const names = (node: string | { readonly type?: string; readonly name?: string }) =>
+      steps(nodes, { op: "disable", node }).map(({ node }) => node)
     assert.deepStrictEqual(names({ type: "n8n-nodes-base.httpRequest" }), ["id of A", "id of B"])
     assert.deepStrictEqual(names({ name: "B" }), ["id of B"])
     assert.deepStrictEqual(names({ type: "n8n-nodes-base.noOp", name: "B" }), [])

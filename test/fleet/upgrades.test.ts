@@ -163,7 +163,7 @@ describe("upgrades of many workflows", () => {
       )
       yield* fs.writeFileString(file, text)
       yield* fs.writeFileString(`${folder}/broken.json`, "{\"nodes\": [")
-      const files = { select: {}, files: ["."] }
+      const files = { files: ["."] }
       const report = yield* upgrade(files, "2.41.1")
       assert.deepStrictEqual(report.plan.entries.map(({ id }) => id), ["orders.json"])
       assert.deepStrictEqual(leftOut(report.refused), ["broken.json"])

@@ -68,8 +68,9 @@ export const upgrade = row({
     }
     const select = yield* selected(scope)
     const { plan, unchanged } = yield* Fleet.plan({
-      select: Object.keys(select).length === 0 ? "all" : select,
-      files: n8n ? undefined : [place.only === undefined ? place.root : basename(place.only)],
+      ...n8n
+        ? { select: Object.keys(select).length === 0 ? "all" : select }
+        : { files: [place.only === undefined ? place.root : basename(place.only)] },
       operations: [{ op: "upgrade" }],
       publish: "draft",
       release: to
@@ -81,6 +82,7 @@ export const upgrade = row({
     if (plan.entries.length + plan.refused.length + unchanged === 0) {
       return yield* Options.refuse("No workflows found")
     }
+    if (plan.entries.length === 0) yield* Fleet.discard(plan.id)
     const isWritten = !dryRun && plan.entries.length > 0
     const state = isWritten ? yield* Fleet.apply(plan.id) : { plan, outcomes: new Map(), warnings: [] }
     const outcome = isWritten ? batches.summarize(state) : {}

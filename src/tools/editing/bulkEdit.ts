@@ -9,28 +9,15 @@ import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
-import { Operation } from "../../fleet/Operations.ts"
+import { Operations } from "../../fleet/Operations.ts"
 import * as Plans from "../../fleet/Plans.ts"
+import * as Selection from "../../fleet/Selection.ts"
 import * as Deprecated from "../../n8n/Deprecated.ts"
-import * as Links from "../../n8n/Links.ts"
 import * as batches from "../shared/Batches.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const maxOperations = 50
-
 const optional = Schema.optionalKey
-
-/** `Selection.parameters`, which list_workflows describes. */
-const Select = Schema.Struct({
-  ids: optional(Schema.Array(Schema.String.pipe(Links.workflowId))),
-  names: optional(Schema.Array(Schema.String)),
-  name: optional(Schema.String),
-  tags: optional(Schema.Array(Schema.String)),
-  active: optional(Schema.Boolean),
-  uses: optional(Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" }))),
-  without: optional(Schema.Literals(["errorWorkflow", "tags", "runs"]))
-})
 
 const inWords = ({ changes, entries, publish }: Plans.Plan) => {
   const published = entries.filter(({ active }) => active).length
@@ -96,9 +83,9 @@ export const bulkEdit = Tool.make({
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
   input: Schema.Struct({
-    select: parameters.optional(Select, "Like list_workflows."),
+    select: parameters.optional(Selection.Select, "Like list_workflows."),
     operations: parameters.optional(
-      Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(maxOperations)),
+      Operations,
       "As in workflow_edit; node also {type?, name?}. replace: find, with, node?, path?, word?; " +
         "credential: from, to, type?; calls (sub-, error ones): from, to; settings: settings, onlyWhereUnset?; " +
         "publish; unpublish. All only?: {active, tags, name, uses}"
@@ -185,6 +172,7 @@ export const bulkEdit = Tool.make({
         )
       }
       const { plan: made, unchanged } = yield* Fleet.plan({ select, operations, publish: publish ?? "keep" })
+      if (made.entries.length === 0) yield* Fleet.discard(made.id)
       if (dryRun || made.entries.length === 0) {
         return { state: { plan: made, outcomes: new Map(), warnings: [] }, unchanged, step: "planned" as const }
       }

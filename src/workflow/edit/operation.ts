@@ -26,7 +26,8 @@ const onLink = { from: Name, to: Name, sourceOutput: optional(Port), targetInput
 const operation = <const Op extends string, const F extends Schema.Struct.Fields>(op: Op, fields: F) =>
   Schema.Struct({ op: Schema.Literal(op), ...fields })
 
-const members = {
+/** Operations by name. */
+export const members = {
   add: operation("add", {
     type: Schema.String,
     name: optional(Name),
@@ -79,15 +80,11 @@ const Member = Schema.Union(
   })
 )
 
-type Op = keyof typeof members
-
-const isOp = (op: string): op is Op => Object.hasOwn(members, op)
-
 /** Descriptions of the operations whose keys do not explain themselves. */
 const explained: { readonly [op: string]: string } = usages
 
-const keysOf = (op: Op): ReadonlyArray<string> =>
-  Object.entries(members[op].fields).flatMap(([key, field]: [string, Schema.Top]) =>
+const keysOf = ({ fields }: { readonly fields: Schema.Struct.Fields }): ReadonlyArray<string> =>
+  Object.entries(fields).flatMap(([key, field]) =>
     key === "op" ? [] : [field.ast.context?.isOptional === true ? `${key}?` : key]
   )
 
@@ -95,24 +92,35 @@ const listed = (keys: ReadonlyArray<string>) =>
   keys.length === 0 ? "nothing else" : keys.join(", ").replace(/, ([^,]*)$/, " and $1")
 
 const usage = [
-  ...Map.groupBy(Object.keys(members).filter(isOp), (op) => explained[op] ?? keysOf(op).join(", "))
-].map(([keys, ops]) => keys === "" ? ops.join(", ") : `${ops.join(", ")}: ${keys}`).join("; ")
+  ...Map.groupBy(Object.entries(members), ([op, member]) => explained[op] ?? keysOf(member).join(", "))
+].map(([keys, entries]) => {
+  const ops = entries.map(([op]) => op).join(", ")
+  return keys === "" ? ops : `${ops}: ${keys}`
+}).join("; ")
 
-export const fault = (wire: Obj): string | undefined => {
+/** Reason why an operation is not one of these, or has other keys; nodes of `add` and `update` have any. */
+export const faultAmong = (members: { readonly [op: string]: { readonly fields: Schema.Struct.Fields } }) =>
+(
+  wire: Obj
+): string | undefined => {
   const op = String(wire["op"])
-  if (!isOp(op)) return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 20)}`
-  const keys = Object.keys(members[op].fields)
-  const missing = keysOf(op).filter((key) => !key.endsWith("?") && !Object.hasOwn(wire, key))
+  const member = Object.hasOwn(members, op) ? members[op] : undefined
+  if (member === undefined) {
+    return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 24)}`
+  }
+  const keys = Object.keys(member.fields)
+  const missing = keysOf(member).filter((key) => !key.endsWith("?") && !Object.hasOwn(wire, key))
   const extra = op === "add" || op === "update" ? [] : Object.keys(wire).filter((key) => !keys.includes(key))
   return missing.length + extra.length === 0
     ? undefined
-    : `Invalid keys: ${op} takes ${listed(keysOf(op))}` + (extra.length === 0 ? "" : `, not ${Rows.names(extra)}`) +
+    : `Invalid keys: ${op} takes ${listed(keysOf(member))}` +
+      (extra.length === 0 ? "" : `, not ${Rows.names(extra)}`) +
       (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
 }
 
 /** Operation on the wire, described in words: a JSON Schema of each operation would cost three times the tokens. */
 const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields]).annotate({ description: usage })
-  .check(Schema.makeFilter(fault))
+  .check(Schema.makeFilter(faultAmong(members)))
 
 /**
  * One edit; nodes go by name or id. `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection

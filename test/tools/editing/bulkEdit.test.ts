@@ -231,7 +231,7 @@ describe("a change of many workflows", () => {
         [{ operations: [{ op: "name", name: "All" }] }, /name is for one workflow/],
         [
           { operations: [{ op: "replace", find: "x" }] },
-          /replace takes find, with, node\?, path\?, word\?; missing: with/
+          /replace takes find, with, node\?, path\?, word\? and only\?; missing: with/
         ],
         [{ operations: [{ op: "remvoe", node: "A" }] }, /Did you mean 'remove'/],
         [{ operations: [{ op: "remove", node: { typ: "x" } }] }, /node is a name or id/],
