@@ -33,8 +33,11 @@
  * ```
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
-import { equals, type Obj } from "../base/Json.ts"
+import * as Input from "../base/Input.ts"
+import { defined, equals, type Obj } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -76,10 +79,13 @@ export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: Read
   return { ...edited, lookups: nodeTypes }
 })
 
+const decode = Input.decoder(Schema.Struct({ operations: Schema.Array(Pure.Operation) }))
+
 /** Applies operations in order, all or nothing. */
 export const operations = (...operations: ReadonlyArray<Pure.Operation>): Edit =>
   Effect.fnUntraced(function*(before) {
-    const { created, workflow } = yield* apply(before, operations)
+    const decoded = yield* decode({ operations: operations.map(defined) })
+    const { created, workflow } = yield* apply(before, decoded.operations)
     if (created.length === 0) return patchOf(before, workflow)
     return yield* Errors.invalid(
       "operations",

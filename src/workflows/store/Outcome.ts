@@ -1,6 +1,8 @@
 /** Writes: what they may change, and what n8n has afterwards. */
 import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type * as Errors from "../../base/Errors.ts"
+import * as Input from "../../base/Input.ts"
 import { equals, isEmpty, type Obj, obj, without } from "../../base/Json.ts"
 import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -35,7 +37,18 @@ export interface Patch {
  * - `valid`: publishes if the result is valid and no draft waited before, else writes nothing
  * - `never`: unpublishes
  */
-export type Publish = "keep" | "draft" | "hold" | "now" | "valid" | "never"
+export const Publish = Schema.Literals(["keep", "draft", "hold", "now", "valid", "never"])
+export type Publish = typeof Publish.Type
+
+/** Checks what a program enters besides nodes, connections and the name, whose repair refuses its own faults. */
+export const checkParts = Input.decoder(
+  Schema.Struct({
+    publish: Schema.optionalKey(Publish),
+    settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+    tags: Schema.optionalKey(Schema.Array(Schema.String))
+  }),
+  "ignore"
+)
 
 /** Version to publish, with its labels, which only n8n 2.40 and later take. */
 export interface Publication extends VersionLabels {

@@ -17,6 +17,7 @@ import { isConflict, isSameVersion, isWritten, moved, overwritten } from "./conf
 import { createCalled, discard, discarding, withNewIds } from "./create.ts"
 import {
   applied,
+  checkParts,
   difference,
   inForce,
   isOfVersion,
@@ -121,6 +122,7 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
     : { held: [], patch: whole }
   const { tags, ...parts } = patch
   if (parts.name !== before.name) yield* checkName(parts.name)
+  yield* checkParts({ publish, settings: parts.settings, tags })
   yield* checkTags(tags ?? [])
   const { body, warnings: repairs } = yield* Effect.provideService(
     merge(before, { ...parts }, source),
