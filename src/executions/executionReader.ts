@@ -82,7 +82,11 @@ const decodeWorkflow = Schema.decodeUnknownOption(Execution.RanWorkflow)
 const original = (workflow: Execution.RanWorkflow): Execution.RanWorkflow =>
   TestMark.ownerOf(workflow.name) === undefined ? workflow : {
     ...workflow,
-    nodes: workflow.nodes.map((node) => ({ ...node, parameters: TestMark.originalParameters(node.parameters) }))
+    nodes: workflow.nodes.map((node) =>
+      node.parameters === undefined
+        ? node
+        : { ...node, parameters: TestMark.originalParameters(node.parameters) }
+    )
   }
 
 const decodeHead = Schema.decodeUnknownSync(ExecutionHead.Listed)

@@ -255,10 +255,9 @@ const credentials = (workflow: Obj, { from, to, type }: Swap): ReadonlyArray<Ste
         operation: {
           op: "update",
           node: wordOf(node),
-          credentials: {
-            ...obj(node["credentials"]),
-            ...Object.fromEntries(types.map((key) => [key, { id: to.id, name: to.name }]))
-          }
+          ...Struct.pick(Workflow.mapNodeCredentials(node, ({ type }) => types.includes(type) ? to : undefined), [
+            "credentials"
+          ])
         },
         change: `${types.join(", ")} credential: '${brief(first.name ?? from, 40)}' → '${brief(to.name, 40)}'`
       }

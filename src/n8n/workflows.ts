@@ -326,7 +326,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
     /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
     workflowName: (id: string) => Cache.get(names, id),
     /** `POST /workflows`; returns it as stored. `projectId` and `parentFolderId` place it (2.x, with a licence). */
-    createWorkflow: Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
+    createWorkflow: Effect.fn("N8nClient.createWorkflow")((body: Workflow.New) =>
       requests.serializeWrite(
         Requests.postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
       )

@@ -23,6 +23,16 @@ const inputs = new Map<string, Tool.JsonSchema["properties"]>(
   all.map((tool) => [tool.name, Tool.extended(tool).inputSchema.properties])
 )
 
+/** Descriptions for programs of parameters that models know from a word or two. */
+const shared: { readonly [name: string]: string } = {
+  cursor: "Continues a list: `nextCursor` of the page before.",
+  confirm: "Whether the user has agreed; without it, a client that can ask is asked.",
+  dryRun: "Whether the call only returns what would change.",
+  limit: "Maximum number of rows.",
+  offset: "Number of rows to skip.",
+  raw: "Whether everything is returned, instead of what fits an answer for a model."
+}
+
 /** Declarations of tools by their names. */
 const tools = new Map(
   globSync("tools/*/*.d.ts", { cwd: dist }).map((file) => [
@@ -91,7 +101,8 @@ for (const file of globSync("**/*.d.ts", { cwd: dist })) {
       const [fields] = input?.type === "TSTypeReference" ? input.typeArguments?.params ?? [] : []
       for (const field of fields?.type === "TSTypeLiteral" ? fields.members : []) {
         if (field.type !== "TSPropertySignature" || comments.some(({ end }) => end + 5 === field.start)) continue
-        const description = str(obj(inputs.get(tool)?.[codeOf(field.key)])?.["description"])
+        const name = codeOf(field.key)
+        const description = shared[name] ?? str(obj(inputs.get(tool)?.[name])?.["description"])
         if (description !== undefined) text.appendLeft(field.start, `/** ${description} */\n    `)
       }
     }

@@ -182,7 +182,8 @@ export const create = Effect.fn("WorkflowTesting.create")(function*(
   projectId: string | undefined
 ) {
   const n8n = yield* N8nClient
-  const post = (body: Obj) => Effect.map(withoutRefused(body, n8n.createWorkflow), ({ workflow }) => workflow)
+  const post = (body: Obj) =>
+    Effect.map(withoutRefused(body, (body) => n8n.createWorkflow(body as Workflow.New)), ({ workflow }) => workflow)
   const posted = projectId === undefined
     ? post(body)
     : Effect.catchIf(post({ ...body, projectId }), isRefused, () => post(body))

@@ -19,10 +19,10 @@ export const client = Layer.provide(layerConfig(), FetchHttpClient.layer)
 export const aWhile = Schedule.max([Schedule.spaced("300 millis"), Schedule.recurs(60)])
 
 /** Creates a workflow that is deleted when the scope ends. */
-export const temporary = (body: Parameters<N8nClient["Service"]["createWorkflow"]>[0], isPublished = true) =>
+export const temporary = (body: object, isPublished = true) =>
   N8nClient.use((n8n) =>
     Effect.acquireRelease(
-      Effect.tap(n8n.createWorkflow(body), ({ id }) => isPublished ? n8n.publishWorkflow(id) : Effect.void),
+      Effect.tap(n8n.createWorkflow(body as never), ({ id }) => isPublished ? n8n.publishWorkflow(id) : Effect.void),
       ({ id }) => Effect.ignore(Effect.andThen(n8n.unpublishWorkflow(id), Effect.retry(n8n.deleteWorkflow(id), aWhile)))
     )
   )

@@ -81,7 +81,7 @@ const calls: {
   streamWorkflows: (n8n) => drained(n8n.streamWorkflows()),
   getWorkflow: (n8n) => n8n.getWorkflow("w", { excludePinnedData: true }),
   workflowName: (n8n) => n8n.workflowName("w"),
-  createWorkflow: (n8n) => n8n.createWorkflow({}),
+  createWorkflow: (n8n) => n8n.createWorkflow({} as never),
   putWorkflow: (n8n) => n8n.putWorkflow("w", {}),
   deleteWorkflow: (n8n) => n8n.deleteWorkflow("w"),
   archiveWorkflow: (n8n) => n8n.archiveWorkflow("w"),

@@ -197,7 +197,7 @@ describe("the timeout", () => {
   const calls: ReadonlyArray<readonly [string, number, (n8n: N8nClient.Service) => Effect.Effect<unknown, unknown>]> = [
     ["a call", 45, (n8n) => n8n.getWorkflow("1")],
     ["a list", 45, (n8n) => n8n.listExecutions({ limit: 1 })],
-    ["a write", 30, (n8n) => n8n.createWorkflow({ name: "A" })],
+    ["a write", 30, (n8n) => n8n.createWorkflow({ name: "A" } as never)],
     ["execution data", 180, (n8n) => readText(n8n, "1")]
   ]
 

@@ -32,7 +32,7 @@ describe("writes", () => {
       const slow: Answer = (request, url) => Effect.delay(says(body)(request, url), "1 second")
       const { n8n, requests } = yield* scriptedClient([slow])
       const changes = [n8n.publishWorkflow("w1"), n8n.putWorkflow("w1", {}), n8n.unpublishWorkflow("w1")]
-      const others = [n8n.createWorkflow({}), n8n.deleteWorkflow("w1")]
+      const others = [n8n.createWorkflow({} as never), n8n.deleteWorkflow("w1")]
       yield* settle(Effect.all([...changes, ...others], { concurrency: "unbounded" }))
       assert.isAtLeast(Math.min(...pausesBetween(requests)), 1_000)
     }))

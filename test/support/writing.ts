@@ -149,7 +149,7 @@ export const playedIn = Effect.fnUntraced(function*(
   const n8n = yield* N8nClient
   const hook = `w-${crypto.randomUUID()}`
   const name = `Orders ${hook}`
-  const start = path.creates === true ? "" : (yield* n8n.createWorkflow(base(name, hook))).id
+  const start = path.creates === true ? "" : (yield* n8n.createWorkflow(base(name, hook) as never)).id
   if (start !== "") yield* n8n.publishWorkflow(start)
   const truth = Effect.map(workflows, (all) => truthOf(all, start))
   const cell: Cell = { id: start, name, hook, root: folder, folder: hook, parts: path.parts }

@@ -392,7 +392,7 @@ export const paths: ReadonlyArray<Path> = [
     parts: [],
     prepare: Effect.fnUntraced(function*({ hook, name }) {
       const n8n = yield* N8nClient
-      const { id } = yield* n8n.createWorkflow(base(name, hook))
+      const { id } = yield* n8n.createWorkflow(base(name, hook) as never)
       yield* answer(tools.deleteWorkflow, { id, confirm: true })
       const [snapshot] = yield* Snapshots.use((snapshots) => snapshots.list(n8n.instance, id))
       return `${id}@${snapshot?.version}`

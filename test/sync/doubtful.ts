@@ -26,8 +26,8 @@ export const deletesNothingUnread = (folder: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const n8n = yield* N8nClient
-    const { id: moved } = yield* n8n.createWorkflow(withCode("Moved file"))
-    const { id: gone } = yield* n8n.createWorkflow(body("Gone file"))
+    const { id: moved } = yield* n8n.createWorkflow(withCode("Moved file") as never)
+    const { id: gone } = yield* n8n.createWorkflow(body("Gone file") as never)
     const both = [moved, gone]
     yield* Sync.pull(".", { splitsCode: true, only: both })
     yield* fs.makeDirectory(`${folder}/sub`)

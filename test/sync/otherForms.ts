@@ -57,7 +57,7 @@ export const deletesNothingPresent = (folder: string, names?: ReadonlyArray<stri
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const n8n = yield* N8nClient
-    const { id } = yield* n8n.createWorkflow(body("Moved"))
+    const { id } = yield* n8n.createWorkflow(body("Moved") as never)
     const only = [id]
     yield* Sync.pull(".", { only })
     const workflow = yield* json(`${folder}/moved.json`)
@@ -108,7 +108,7 @@ export const keepsItsForm = (folder: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const n8n = yield* N8nClient
-    const { id } = yield* n8n.createWorkflow(body("Formed"))
+    const { id } = yield* n8n.createWorkflow(body("Formed") as never)
     const only = [id]
     yield* Sync.pull(".", { only })
     const workflow = yield* json(`${folder}/formed.json`)

@@ -103,9 +103,9 @@ describe("push", () => {
           const clock = node("Start", "scheduleTrigger", 1.2, {}, { id: "t" })
           return { ...body(name), nodes: [clock, code] }
         }
-        const live = (yield* n8n.createWorkflow(startable("Live"))).id
+        const live = (yield* n8n.createWorkflow(startable("Live") as never)).id
         yield* n8n.publishWorkflow(live)
-        const off = (yield* n8n.createWorkflow(startable("Off"))).id
+        const off = (yield* n8n.createWorkflow(startable("Off") as never)).id
         yield* Sync.pull(".")
         yield* edit(`${folder}/live.json`, "value: 1", "value: 2")
         yield* put(`${folder}/new.json`, startable("New"))
@@ -362,7 +362,7 @@ describe("push", () => {
         ...body("Data"),
         pinData: { Code: [{ json: { a: 1 } }] },
         staticData: { last: 5 }
-      })
+      } as never)
       yield* n8n.setWorkflowTags(id, ["b", "a"])
       yield* Sync.pull(".")
       const plain = yield* json(`${folder}/data.json`)

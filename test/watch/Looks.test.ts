@@ -97,7 +97,7 @@ describe("runs of a workflow that is newer than the list", () => {
       Effect.gen(function*() {
         const create = Effect.fnUntraced(function*({ connections, name, nodes }: ReturnType<typeof published>) {
           const n8n = yield* N8nClient
-          const workflow = yield* n8n.createWorkflow({ name, nodes: [...nodes], connections, settings: {} })
+          const workflow = yield* n8n.createWorkflow({ name, nodes: [...nodes], connections, settings: {} } as never)
           yield* n8n.publishWorkflow(workflow.id)
           return { id: workflow.id, name, nodes, connections }
         })

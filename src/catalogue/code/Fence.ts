@@ -138,7 +138,7 @@ export const isFenceable = (type: string, path: string): boolean =>
 /** Node with its JavaScript in the fence; `undefined` if it has code that cannot be fenced. */
 export const fence = (node: Node, parse: Parse): Node | undefined => {
   const own = obj(node.parameters) ?? {}
-  let parameters: unknown = own
+  let parameters = own
   for (const form of ["body", "comparator"] as const) {
     const { after, before } = surroundings[form]
     for (const path of pathsOf(node.type, form)) {
@@ -146,7 +146,7 @@ export const fence = (node: Node, parse: Parse): Node | undefined => {
       const code = JsonPath.get(parameters, steps)
       if (code === undefined || code === "") continue
       if (typeof code !== "string" || !isBody(code, form, parse)) return undefined
-      parameters = JsonPath.modify(parameters, steps, () => `${before}${code}${after}`)
+      parameters = obj(JsonPath.modify(parameters, steps, () => `${before}${code}${after}`)) ?? {}
     }
   }
   return parameters === own ? node : { ...node, parameters }

@@ -15,6 +15,35 @@ const versioned: ReadonlySet<string> = new Set(versionedKeys)
 /** Whether n8n keeps a part of a workflow with each version, so that it can wait as a draft. */
 export const isVersioned = (key: string): boolean => versioned.has(key)
 
+/** Reference to a credential; one that was stored before 2022 may have a name only. */
+export interface CredentialReference {
+  readonly id?: string | null
+  readonly name?: string
+}
+
+/** Settings of a workflow; those that are not set have n8n's defaults. */
+export interface Settings {
+  /** `v0` or `v1`. */
+  readonly executionOrder?: string
+  readonly timezone?: string
+  /** Id of the workflow that starts when this one fails. */
+  readonly errorWorkflow?: string
+  readonly callerPolicy?: string
+  readonly callerIds?: string
+  /** In seconds. */
+  readonly executionTimeout?: number
+  /** `all` or `none`. */
+  readonly saveDataErrorExecution?: string
+  /** `all` or `none`. */
+  readonly saveDataSuccessExecution?: string
+  readonly saveExecutionProgress?: boolean
+  readonly saveManualExecutions?: boolean
+  readonly [setting: string]: unknown
+}
+
+/** Part of a workflow as n8n stores it, with the type that n8n's editor gives it, unchecked. */
+const unchecked = <A>() => Schema.Unknown as unknown as Schema.Codec<A>
+
 /** One node, with any further keys that n8n adds; `onError` is `stopWorkflow` when absent. */
 export class Node extends Schema.Opaque<Node>()(Schema.StructWithRest(
   Schema.Struct({
@@ -24,12 +53,42 @@ export class Node extends Schema.Opaque<Node>()(Schema.StructWithRest(
     typeVersion: Schema.optionalKey(Schema.Finite),
     position: Schema.optionalKey(Schema.Array(Schema.Finite)),
     disabled: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-    parameters: Schema.optionalKey(Schema.Unknown),
-    credentials: Schema.optionalKey(Schema.Unknown),
+    parameters: Schema.optionalKey(unchecked<Obj>()),
+    /** By type. */
+    credentials: Schema.optionalKey(unchecked<{ readonly [type: string]: CredentialReference }>()),
     onError: Schema.optionalKey(Schema.NullOr(Schema.String))
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )) {}
+
+/** Workflow to create; n8n gives its nodes ids. */
+export interface New {
+  readonly name: string
+  readonly nodes: ReadonlyArray<Node>
+  readonly connections: Connections.Connections
+  readonly settings?: Settings
+  readonly [part: string]: unknown
+}
+
+/** A node with other credentials, in any form that n8n has stored them in; one for which `to` returns nothing stays. */
+export const mapNodeCredentials = <N extends { readonly credentials?: unknown }>(
+  node: N,
+  to: (reference: CredentialReference & { readonly type: string }) => CredentialReference | undefined
+): N => {
+  const credentials = obj(node.credentials)
+  if (credentials === undefined) return node
+  const mapped = Object.entries(credentials).map(([type, value]) => {
+    const name = str(value)
+    return [type, to({ ...(name === undefined ? obj(value) : { name }), type }) ?? value]
+  })
+  return { ...node, credentials: Object.fromEntries(mapped) }
+}
+
+/** A workflow whose nodes have other credentials, such as those of another n8n. */
+export const mapCredentials = <W extends { readonly nodes: ReadonlyArray<{ readonly credentials?: unknown }> }>(
+  workflow: W,
+  to: Parameters<typeof mapNodeCredentials>[1]
+): W => ({ ...workflow, nodes: workflow.nodes.map((node) => mapNodeCredentials(node, to)) })
 
 const Tag = Schema.Struct({ name: Schema.String })
 
@@ -49,7 +108,7 @@ export class Workflow extends Schema.Opaque<Workflow>()(Schema.StructWithRest(
     ...head,
     versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
     activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    settings: Schema.optionalKey(Schema.Unknown),
+    settings: Schema.optionalKey(unchecked<Settings>()),
     nodes: Schema.Array(Node),
     connections: Connections.Connections
   }),
@@ -64,7 +123,7 @@ export class Listed extends Schema.Opaque<Listed>()(Schema.Struct({
   ...head,
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  settings: Schema.optionalKey(Schema.Unknown),
+  settings: Schema.optionalKey(unchecked<Settings>()),
   staticData: Schema.optionalKey(Schema.Unknown),
   nodes: StoredNodes,
   connections: Schema.optionalKey(Schema.Unknown),

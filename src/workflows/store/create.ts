@@ -63,7 +63,7 @@ export const create = Effect.fnUntraced(function*(
     yield* preview({ after: { ...body } }, n8n.getWorkflow)
     return yield* outcome({ id: "", active: false, ...body } as Workflow.Workflow, { warnings: [] }, false)
   }
-  const posted = yield* withoutRefused(body, (body) => n8n.createWorkflow({ ...body, ...place })).pipe(
+  const posted = yield* withoutRefused(body, (body) => n8n.createWorkflow({ ...body as Workflow.New, ...place })).pipe(
     Effect.catchIf(Errors.isUncertain, (error) =>
       new Errors.ApiError({
         ...error,

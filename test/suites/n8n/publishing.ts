@@ -67,7 +67,7 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       assert.notProperty(created, "warnings")
       assert.strictEqual(yield* said(path), "one")
 
-      const { id } = yield* N8nClient.use((n8n) => n8n.createWorkflow(bare("Old", old, "one")))
+      const { id } = yield* N8nClient.use((n8n) => n8n.createWorkflow(bare("Old", old, "one") as never))
       const before = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
       yield* tools.updateWorkflow.call({ id, nodes: bare("Old", old, "two").nodes })
       const after = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))

@@ -326,7 +326,7 @@ export const install = Effect.fnUntraced(function*(
   for (const plan of plans) {
     const path = `week-${crypto.randomUUID()}`
     const [one, two] = [bodyOf(plan, 1, path), bodyOf(plan, 2, path)]
-    const { id } = yield* n8n.createWorkflow(one)
+    const { id } = yield* n8n.createWorkflow(one as never)
     if (plan.tags.length > 0) yield* n8n.setWorkflowTags(id, plan.tags)
     const { versionId } = yield* n8n.publishWorkflow(id)
     created.set(plan.key, {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { arr, obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import type { Node } from "../../../src/n8n/model/Workflow.ts"
 import * as Failures from "../../../src/trials/drill/Failures.ts"
 import recorded from "./recorded.json" with { type: "json" }
@@ -31,7 +31,7 @@ const withFields = (value: unknown): unknown =>
 
 /** Number of items that next nodes receive by each of two outputs, and the first, or the message of the error. */
 const repeated = ({ kind, n8n, ...recording }: Recording, onError?: string) => {
-  const node: Node = { name: "N", ...recording, ...(onError === undefined ? {} : { onError }) }
+  const node = { name: "N", ...recording, ...(onError === undefined ? {} : { onError }) } as Node
   const isV1 = n8n.startsWith("1.")
   const failure = Failures.of(node, Failures.kinds.find((each) => each === kind) ?? "500", { isV1, outputs: 1 })
   assert.isDefined(failure)
@@ -67,7 +67,7 @@ describe("recorded failures", () => {
 })
 
 describe("HTTP Request that gets []", () => {
-  const after = (parameters: object, typeVersion = 4.2) => {
+  const after = (parameters: Obj, typeVersion = 4.2) => {
     const node: Node = { name: "N", type: "n8n-nodes-base.httpRequest", typeVersion, parameters }
     return Failures.of(node, "empty", { isV1: false, outputs: 1 })
   }
