@@ -95,9 +95,9 @@ const read = (id: string, maxBodyBytes: number) => (body: Body, target: Errors.T
         const declared = reader.declaredBytes ?? 0
         if (declared > maxBodyBytes) return yield* tooLarge(id, megabytes(declared), maxBodyBytes)
         if (arrived > maxBodyBytes) return yield* tooLarge(id, `more than ${megabytes(arrived)}`, maxBodyBytes)
-        yield* Effect.promise(() => writer.write(chunk))
+        writer.write(chunk)
       }))
-    const blocks = yield* Effect.promise(() => writer.end())
+    const blocks = writer.end()
     const execution = yield* attempt(target, () => reader.end(blocks))
     return { execution, blocks, isWithheld: reader.isWithheld }
   })

@@ -29,6 +29,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Turn from "../base/Turn.ts"
 import * as N8nClient from "../n8n/N8nClient.ts"
 import * as N8nApi from "./n8nApi/N8nApi.ts"
 
@@ -46,6 +47,9 @@ export { type Built, type Failed, failedExecution, succeededExecution } from "./
 /** In-memory n8n, for reading and changing its state without the client. */
 export class FakeN8n extends Context.Service<FakeN8n, N8nApi.N8nApi>()("effect-n8n-mcp/FakeN8n") {}
 
+/** Work without pauses: those depend on the wall clock, of which a test clock knows nothing. */
+const unpaused = Layer.succeed(Turn.Slice, () => false)
+
 /** Reserved host name; requests never leave the process. */
 const url = new URL("https://n8n.example.test/")
 
@@ -54,7 +58,8 @@ const url = new URL("https://n8n.example.test/")
  *
  * **Gotchas**
  *
- * Nothing runs: `WorkflowTesting` needs the option `runs`, which returns the execution of a webhook's call.
+ * Under effect's `TestClock` nothing here takes real time, so `TestClock.adjust` is enough; what reads files beside it
+ * needs `TestTime`. Nothing runs: `WorkflowTesting` needs the option `runs`, which returns the execution of a webhook's call.
  *
  * **Example** (A run that failed, from the start)
  *
@@ -81,6 +86,7 @@ export const layer = (
   const http = Layer.effect(HttpClient.HttpClient, Effect.map(FakeN8n, ({ client }) => client))
   return N8nClient.layer({ url, apiKey: Redacted.make(options.apiKey ?? "fake-key") }).pipe(
     Layer.provide(http),
-    Layer.provideMerge(fake)
+    Layer.provideMerge(fake),
+    Layer.merge(unpaused)
   )
 }

@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Watching from "../../src/app/Watching.ts"
-import { hurried } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 
 const every = 60_000
 
@@ -21,7 +21,7 @@ const startsOf = Effect.fnUntraced(function*(first: number, durations: ReadonlyA
       return { isOver: left.length === 0, nextAfterMs: Math.max(0, every - took) }
     })
   )
-  yield* hurried(rounds, 1_000)
+  yield* TestTime.run(rounds, { step: "1 second" })
   return starts
 })
 

@@ -8,7 +8,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { CallContext } from "../../src/base/CallContext.ts"
 import * as Deadline from "../../src/base/Deadline.ts"
 import * as Errors from "../../src/base/Errors.ts"
-import { timed } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 
 const heard = Effect.provideService(CallContext, {
   hearsProgress: true,
@@ -19,7 +19,8 @@ const heard = Effect.provideService(CallContext, {
 const target: Errors.Target = { operation: "get workflow", resourceType: "Workflow", resourceId: "7" }
 
 /** The seconds after which it ends. */
-const lasting = <A, E>(effect: Effect.Effect<A, E>) => Effect.map(timed(effect, 100), ({ seconds }) => seconds)
+const lasting = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.map(TestTime.measure(effect, { step: 100 }), ({ seconds }) => seconds)
 
 describe("a call", () => {
   it.effect("that does not end is answered with the request it waited for", () =>

@@ -52,9 +52,9 @@ const load = (withSecret: boolean) =>
     for (let at = 0; at < bytes.length; at += 65_536) {
       const chunk = bytes.subarray(at, at + 65_536)
       reader.push(chunk)
-      await writer.write(chunk)
+      writer.write(chunk)
     }
-    return { execution: reader.end(await writer.end()), size: bytes.length }
+    return { execution: reader.end(writer.end()), size: bytes.length }
   })
 
 const measured = <A, E>(effect: Effect.Effect<A, E>) =>

@@ -6,8 +6,8 @@ import json from "../../src/demo/replays.json" with { type: "json" }
 import * as Replays from "../../src/demo/Replays.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
-import { hurried } from "../support/clock.ts"
 import { copies, fix, replay } from "../support/demoReplay.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { inMemory } from "../support/world.ts"
 
 const Node = Schema.Struct({
@@ -201,7 +201,7 @@ describe("Demo", () => {
 
   it.effect("has a recording for exactly the copies that its replays make", () =>
     Effect.gen(function*() {
-      const keys = (yield* hurried(copies)).map(({ body, copy }) => Replays.keyOf(copy, body))
+      const keys = (yield* TestTime.run(copies)).map(({ body, copy }) => Replays.keyOf(copy, body))
       assert.deepStrictEqual(keys.toSorted(), Object.keys(json).toSorted())
     }))
 

@@ -14,8 +14,8 @@ import * as Blocks from "../../src/executions/blocks.ts"
 import * as Executions from "../../src/executions/Executions.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { hurried } from "../support/clock.ts"
 import { rounds } from "../support/seed.ts"
+import * as TestTime from "../support/TestTime.ts"
 
 const execution = (id: number, more: object = {}): N8nApi.Execution => ({
   id: String(id),
@@ -38,10 +38,10 @@ const bytes = (stored: N8nApi.Execution) => new TextEncoder().encode(JSON.string
 
 /** What it takes in memory. */
 const size = (stored: N8nApi.Execution) =>
-  Effect.promise(async () => {
+  Effect.sync(() => {
     const writer = new Blocks.Writer()
-    await writer.write(bytes(stored))
-    return (await writer.end()).size
+    writer.write(bytes(stored))
+    return writer.end().size
   })
 
 const through = Effect.fnUntraced(function*(http: HttpClient.HttpClient, url = "https://n8n.test/", apiKey = "key") {
@@ -248,7 +248,7 @@ describe("reading an execution", () => {
         )
       )
       const { asked, get } = yield* scripted(half, answers(execution(1)))
-      assert.strictEqual((yield* hurried(get(1))).lastNode, "Node 1")
+      assert.strictEqual((yield* TestTime.run(get(1))).lastNode, "Node 1")
       assert.strictEqual(asked.length, 2)
     }).pipe(Effect.provide(Executions.layer())))
 

@@ -7,8 +7,8 @@ import * as HttpErrors from "../../src/n8n/HttpErrors.ts"
 import type { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { hurried } from "../support/clock.ts"
 import { reasonOf } from "../support/reason.ts"
+import * as TestTime from "../support/TestTime.ts"
 
 const time = (id: number) => new Date(Date.UTC(2026, 10, 20, 0, id)).toISOString()
 
@@ -88,13 +88,13 @@ describe("a selection", () => {
       const query = { last: 12, defaultLast: 20 }
       const slow = Selection.select(query, ({ id }) =>
         Effect.as(Effect.sleep(Number(id) > 8 ? "10 seconds" : Number(id) === 7 ? "5 minutes" : "1 seconds"), id))
-      const first = yield* hurried(slow)
+      const first = yield* TestTime.run(slow)
       assert.deepStrictEqual([ids(first), first.isComplete], [[12, 11, 10, 9, 8], false])
       assert.strictEqual(first.note, "Only 5 runs read in the time of one call: continue with cursor.")
       const next = Selection.next(first, query)
       assert.strictEqual(next?.last, 7)
       assert.deepStrictEqual(ids(yield* select({ ...next })), [7, 6, 5, 4, 3, 2, 1])
-      const error = yield* Effect.flip(hurried(Selection.select(query, () =>
+      const error = yield* Effect.flip(TestTime.run(Selection.select(query, () =>
         Effect.never)))
       assert.strictEqual(reasonOf(error), "Timeout")
     }).pipe(Effect.provide(holding(runs(12)))))

@@ -7,7 +7,7 @@ import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { catalogue } from "../support/catalogue.ts"
-import { hurried } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { document, failed, from, items, node, run } from "./runData.ts"
 
 const calling = (name: string, workflowId: string, mode: "once" | "each") =>
@@ -117,5 +117,5 @@ describe("an execution whose data n8n cannot deliver", () => {
       }
       const refused = yield* Effect.flip(tools.getExecutionByNode.call({ id: "30", nodeName: "Take" }))
       assert.include(refused.message, "n8n cannot deliver the data of execution '30'")
-    }).pipe(hurried, world(broken)))
+    }).pipe(TestTime.run, world(broken)))
 })

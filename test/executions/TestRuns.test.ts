@@ -10,9 +10,9 @@ import { folderWith, platform } from "../support/folders.ts"
 const utf8 = new TextDecoder()
 
 const blocks = (text: string) =>
-  Effect.promise(async () => {
+  Effect.sync(() => {
     const writer = new Blocks.Writer()
-    await writer.write(new TextEncoder().encode(text))
+    writer.write(new TextEncoder().encode(text))
     return writer.end()
   })
 

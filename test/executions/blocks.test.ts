@@ -28,17 +28,17 @@ const noise = (length: number, seed = 0) => {
 }
 
 /** Writes the bytes cut at these positions; each chunk is overwritten as soon as it was written. */
-const written = async (bytes: Uint8Array, cuts: ReadonlyArray<number> = []) => {
+const written = (bytes: Uint8Array, cuts: ReadonlyArray<number> = []) => {
   const writer = new Blocks.Writer()
   const ends = [...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b), bytes.length]
   let from = 0
   for (const end of ends) {
     const chunk = bytes.slice(from, end)
-    await writer.write(chunk)
+    writer.write(chunk)
     chunk.fill(0xff)
     from = end
   }
-  return await writer.end()
+  return writer.end()
 }
 
 const isSame = (actual: Uint8Array, expected: Uint8Array) => Buffer.compare(actual, expected) === 0
@@ -48,9 +48,9 @@ describe("Blocks", () => {
     "reads any part of what was written in any chunks",
     { length: Position, cuts: Schema.Array(Position), parts: Schema.Array(Schema.Tuple([Position, Position])) },
     ({ cuts, length, parts }) =>
-      Effect.gen(function*() {
+      Effect.sync(() => {
         const bytes = noise(length)
-        const blocks = yield* Effect.promise(() => written(bytes, cuts))
+        const blocks = written(bytes, cuts)
         assert.strictEqual(blocks.length, length)
         for (const [start, end] of [[0, length] as const, [0, 5 * block] as const, ...parts]) {
           const part = blocks.read(start, end)
@@ -63,9 +63,9 @@ describe("Blocks", () => {
 
   it.each([0, 1, block - 1, block, block + 1, 2 * block, 2 * block + 1])(
     "reads around the end of %i bytes, and not beyond it",
-    async (length) => {
+    (length) => {
       const bytes = noise(length)
-      const blocks = await written(bytes)
+      const blocks = written(bytes)
       assert.strictEqual(blocks.length, length)
       for (const start of [0, length - 2, length - 1, length, length + 1, length + 2 * block]) {
         if (start < 0) continue
@@ -77,24 +77,28 @@ describe("Blocks", () => {
     }
   )
 
-  it("takes less memory for JSON than its bytes, and hardly more for noise", async () => {
+  it("takes less memory for JSON than its bytes, and hardly more for noise", () => {
     const item = { json: { id: 1, name: "Ada Lovelace", email: "ada@example.com" }, pairedItem: { item: 0 } }
     const json = new TextEncoder().encode(JSON.stringify(Array.from({ length: 25_000 }, (_, id) => ({ ...item, id }))))
     assert.isAbove(json.length, 2 * block)
-    const packed = await written(json)
+    const packed = written(json)
     assert.isBelow(packed.size, json.length / 5)
     assert.isAbove(packed.size, 0)
 
-    const random = await written(noise(2 * block))
+    const random = written(noise(2 * block))
     assert.isBelow(Math.abs(random.size / (2 * block) - 1), 0.01)
-    assert.isBelow((await written(noise(100))).size, 150)
-    assert.strictEqual((await written(new Uint8Array(0))).size, 0)
+    assert.isBelow((written(noise(100))).size, 150)
+    assert.strictEqual((written(new Uint8Array(0))).size, 0)
   })
 
-  it("keeps writers apart", async () => {
+  it("keeps writers apart", () => {
     const [one, other] = [noise(block + 7, 1), noise(block + 9, 2)]
-    const [first, second] = await Promise.all([written(one, [5, block]), written(other, [6, block + 1])])
-    assert.isTrue(isSame(first.read(0, Infinity), one))
-    assert.isTrue(isSame(second.read(0, Infinity), other))
+    const [first, second] = [new Blocks.Writer(), new Blocks.Writer()]
+    for (const [from, to] of [[0, 5], [5, block], [block, block + 9]] as const) {
+      first.write(one.subarray(from, to))
+      second.write(other.subarray(from, to))
+    }
+    assert.isTrue(isSame(first.end().read(0, Infinity), one))
+    assert.isTrue(isSame(second.end().read(0, Infinity), other))
   })
 })

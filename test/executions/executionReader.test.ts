@@ -336,18 +336,18 @@ describe("large lists", () => {
 
   const lists = (...main: ReadonlyArray<unknown>) => bytesOf(JSON.stringify(execution({ A: [{ data: { main } }] })))
 
-  const packed = async (bytes: Uint8Array) => {
+  const packed = (bytes: Uint8Array) => {
     const writer = new Blocks.Writer()
-    for (let at = 0; at < bytes.length; at += 65_536) await writer.write(bytes.subarray(at, at + 65_536))
-    return await writer.end()
+    for (let at = 0; at < bytes.length; at += 65_536) writer.write(bytes.subarray(at, at + 65_536))
+    return writer.end()
   }
 
   it.effect("reads the end of 20,000 items of 500 bytes, and little else", () =>
-    Effect.gen(function*() {
+    Effect.sync(() => {
       const items = Array.from({ length: 20_000 }, (_, id) => ({ json: { id, text: "é\"x".repeat(80) } }))
       const bytes = lists(items.slice(0, 3), items)
       assert.isAbove(bytes.length, 20_000 * 400)
-      const blocks = yield* Effect.promise(() => packed(bytes))
+      const blocks = packed(bytes)
       let asked = 0
       const body: Body = {
         read: (start, end) => {

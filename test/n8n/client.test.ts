@@ -12,10 +12,10 @@ import * as Stream from "effect/Stream"
 import { inspect } from "node:util"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import { timed } from "../support/clock.ts"
 import { listening } from "../support/listening.ts"
 import { reasonOf } from "../support/reason.ts"
 import { recording } from "../support/spans.ts"
+import * as TestTime from "../support/TestTime.ts"
 import {
   answers,
   apiFailure,
@@ -107,7 +107,7 @@ describe("the timeout", () => {
     call: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError>
   ) {
     const { n8n } = yield* scriptedClient([neverAnswers], { timeout })
-    return Math.round((yield* timed(Effect.exit(call(n8n)), 100)).seconds)
+    return Math.round((yield* TestTime.measure(Effect.exit(call(n8n)), { step: 100 })).seconds)
   })
 
   it.effect.each<[timeout: N8nClient.Options["timeout"], read: number, data: number]>([

@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { hurried } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { node } from "../support/workflows.ts"
 
 /** The key of every client here. */
@@ -105,7 +105,7 @@ export const scriptedClient = Effect.fnUntraced(function*(
 })
 
 /** Runs an effect and advances the test clock until it ends. */
-export const settle = <A, E>(effect: Effect.Effect<A, E>) => hurried(effect, 100)
+export const settle = <A, E>(effect: Effect.Effect<A, E>) => TestTime.run(effect, { step: 100 })
 
 export const failure = <A>(effect: Effect.Effect<A, Errors.N8nError>) => settle(Effect.flip(effect))
 

@@ -7,7 +7,6 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Hints from "../../src/answer/Hints.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import { turn } from "../support/clock.ts"
 import { reasonOf } from "../support/reason.ts"
 import {
   answers,
@@ -209,7 +208,7 @@ describe("the timeout", () => {
         for (const answer of [neverAnswers, neverEnds]) {
           const { n8n, requests } = yield* scriptedClient([answer])
           const fiber = yield* Effect.forkChild(Effect.flip(ask(n8n)))
-          yield* turn
+          yield* Effect.yieldNow
           yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
           assert.isUndefined(fiber.pollUnsafe())
           yield* TestClock.adjust("1 millis")
@@ -249,7 +248,7 @@ describe("the timeout", () => {
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([neverAnswers])
       const fiber = yield* Effect.forkChild(n8n.getWorkflow("1"))
-      yield* turn
+      yield* Effect.yieldNow
       assert.isFalse(requests[0]?.signal.aborted)
       yield* Fiber.interrupt(fiber)
       assert.isTrue(requests[0]?.signal.aborted)

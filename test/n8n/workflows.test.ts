@@ -7,7 +7,6 @@ import * as TestClock from "effect/testing/TestClock"
 import { equals } from "../../src/base/Json.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { turn } from "../support/clock.ts"
 import { reasonOf } from "../support/reason.ts"
 import { rounds } from "../support/seed.ts"
 import {
@@ -281,7 +280,7 @@ describe("workflowName", () => {
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([neverAnswers, answers])
       const fiber = yield* Effect.forkChild(n8n.workflowName("a"))
-      yield* turn
+      yield* Effect.yieldNow
       yield* Fiber.interrupt(fiber)
       assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
       assert.strictEqual(requests.length, 2)
@@ -295,7 +294,7 @@ describe("workflowName", () => {
       ])
       const first = yield* Effect.forkChild(n8n.workflowName("a"))
       const second = yield* Effect.forkChild(n8n.workflowName("a"))
-      yield* turn
+      yield* Effect.yieldNow
       yield* Fiber.interrupt(first)
       yield* Deferred.succeed(gate, undefined)
       assert.strictEqual(yield* Fiber.join(second), "Daily")

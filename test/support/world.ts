@@ -11,7 +11,7 @@ import type { UnreadablePackage } from "../../src/catalogue/data/Packages.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { hurried } from "./clock.ts"
+import * as TestTime from "./TestTime.ts"
 
 /** What tools need. */
 export type Needs = N8nClient.N8nClient | Services.Services
@@ -86,6 +86,6 @@ export const inMemory = <Eff extends Effect.Effect<unknown, unknown, Needs>, A>(
   use: (api: N8nApi.N8nApi) => Generator<Eff, A, never>,
   { seed = empty, ...options }: Options = {}
 ) =>
-  FakeN8n.FakeN8n.use((api) => hurried(Effect.gen(() => use(api)))).pipe(
+  FakeN8n.FakeN8n.use((api) => TestTime.run(Effect.gen(() => use(api)))).pipe(
     Effect.provide(Layer.provideMerge(Services.layerMemory, FakeN8n.layer(seed, options)))
   )

@@ -9,8 +9,8 @@ import { arr, canonical, type Obj, obj, str } from "../../src/base/Json.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
-import { hurried } from "./clock.ts"
 import * as faults from "./faults.ts"
+import * as TestTime from "./TestTime.ts"
 import { inWorld, type Needs } from "./world.ts"
 import { base, type Cell, heldPart, type Path, paths, tagsOf, wordIn } from "./writingPaths.ts"
 
@@ -255,7 +255,7 @@ export const played = (one: Case, wrong: faults.Faults) =>
       edit: (id, nodes) => api.edit(id, (workflow) => ({ ...workflow, nodes }) as N8nApi.Workflow),
       folder,
       elsewhere,
-      run: hurried
+      run: TestTime.run
     }), { through: wrong.through, version: one.version })
 
 /** Faults of so many requests in a row. */

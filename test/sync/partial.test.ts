@@ -10,10 +10,10 @@ import { arr, obj } from "../../src/base/Json.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
-import { hurried, timed } from "../support/clock.ts"
 import { withFileSystem } from "../support/folders.ts"
 import { random as seeded } from "../support/random.ts"
 import { seed } from "../support/seed.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { inWorld } from "../support/world.ts"
 import { body, contents, edit, slow } from "./workflows.ts"
 
@@ -125,7 +125,7 @@ describe("on an n8n that is slow to write", () => {
         return fs.writeFileString(`${folder}/${name}.json`, text)
       })
     )
-  const call = hurried(Deadline.bounded(tools.syncPush.call({}), true))
+  const call = TestTime.run(Deadline.bounded(tools.syncPush.call({}), true))
 
   for (
     const [title, count, millis] of [
@@ -142,7 +142,7 @@ describe("on an n8n that is slow to write", () => {
         yield* files(folder, all)
         let [calls, left] = [0, count]
         for (; left > 0; calls++) {
-          const { exit, seconds } = yield* timed(Deadline.bounded(tools.syncPush.call({}), true))
+          const { exit, seconds } = yield* TestTime.measure(Deadline.bounded(tools.syncPush.call({}), true))
           assert.isBelow(seconds, 49)
           const { hint = "", remaining = 0, ...groups } = yield* exit
           const { created = [], failed = [], same = [] } = groups

@@ -7,7 +7,7 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
-import { hurried } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { node } from "../support/workflows.ts"
 import { inWorld, type Needs } from "../support/world.ts"
 import {
@@ -96,7 +96,7 @@ const promoting = (isFolder: boolean) =>
     const { target, to } = yield* makeTarget(options)
     const promote: Here["promote"] = (more = {}) =>
       Sync.promote(".", { to, ...isFolder ? { from: "folder" } : { from, bindings }, ...more })
-    return yield* hurried(Effect.gen(() => use({ folder, from, promote, target, to })))
+    return yield* TestTime.run(Effect.gen(() => use({ folder, from, promote, target, to })))
   }, { seed })
 
 const between = promoting(false)

@@ -13,8 +13,8 @@ import * as Sync from "../../src/sync/Sync.ts"
 import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
-import { hurried } from "../support/clock.ts"
 import { withFileSystem } from "../support/folders.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { node } from "../support/workflows.ts"
 import { inWorld } from "../support/world.ts"
 import { deletesNothingUnread } from "./doubtful.ts"
@@ -109,19 +109,19 @@ describe("push", () => {
         yield* Sync.pull(".")
         yield* edit(`${folder}/live.json`, "value: 1", "value: 2")
         yield* put(`${folder}/new.json`, startable("New"))
-        yield* hurried(Sync.push("."))
+        yield* TestTime.run(Sync.push("."))
         const state = Effect.map(
           n8n.listWorkflows({ archived: true, limit: 100 }),
           ({ workflows }) =>
             Object.fromEntries(workflows.map((each) => [each.name, Workflow.awaitsPublishing(each) ? "waits" : "runs"]))
         )
         assert.deepStrictEqual(yield* state, { Live: version === "2" ? "waits" : "runs", New: "waits", Off: "waits" })
-        const report = yield* hurried(Sync.push(".", { publishes: true }))
+        const report = yield* TestTime.run(Sync.push(".", { publishes: true }))
         assert.deepStrictEqual(actions(report), [...version === "2" ? [["Live", "updated"]] : [], ["New", "updated"]])
         assert.isTrue(report.entries.every(({ action, published }) => action === undefined || published === true))
         assert.deepStrictEqual(yield* state, { Live: "runs", New: "runs", Off: "waits" })
-        assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { publishes: true }))), [])
-        assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { only: [off], publishes: true }))), [[
+        assert.deepStrictEqual(actions(yield* TestTime.run(Sync.push(".", { publishes: true }))), [])
+        assert.deepStrictEqual(actions(yield* TestTime.run(Sync.push(".", { only: [off], publishes: true }))), [[
           "Off",
           "updated"
         ]])
@@ -302,11 +302,11 @@ describe("push", () => {
             connections: {}
           })
         yield* write("sub", "executeWorkflowTrigger")
-        const sub = yield* hurried(Sync.push(".", { publishes: true }))
+        const sub = yield* TestTime.run(Sync.push(".", { publishes: true }))
         assert.isFalse(sub.hasErrors)
         yield* write("live", "cron")
         isRefusing = true
-        const refused = yield* hurried(Sync.push(".", { publishes: true }))
+        const refused = yield* TestTime.run(Sync.push(".", { publishes: true }))
         isRefusing = false
         assert.isTrue(refused.hasErrors)
         const entry = refused.entries.find(({ name }) => name === "live")

@@ -6,10 +6,10 @@ import * as Tool from "../../src/answer/Tool.ts"
 import { parts } from "../../src/answer/toolParts.ts"
 import { arr, obj } from "../../src/base/Json.ts"
 import * as tools from "../../src/tools/index.ts"
-import { hurried } from "../support/clock.ts"
 import { connected, serve } from "../support/connected.ts"
 import { random as seeded } from "../support/random.ts"
 import { seed as firstSeed } from "../support/seed.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { inWorld, type Needs } from "../support/world.ts"
 import { hostile, nearlyValid, valid } from "./arguments.ts"
 import { calls, seed, writeFiles } from "./calls.ts"
@@ -74,18 +74,21 @@ describe("limits", () => {
         ["limit", "itemLimit", "last", "days", "wait"].includes(key) ? [{ tool, name: tool.name, key, schema }] : []
       )
     )
-  )("of $name are accepted as declared: $key", ({ key, name, schema, tool }) =>
-    hurried(inWorld(function*({ folder }) {
-      yield* writeFiles(folder)
-      const { maximum, minimum } = obj(obj(arr(obj(schema)?.["allOf"])[0]) ?? schema) ?? {}
-      assert.isNumber(maximum, JSON.stringify(schema))
-      for (const value of [minimum, maximum]) {
-        const answer = yield* Effect.result(
-          tool.run({ ...obj(calls[name]), ...(key === "last" ? { id: null } : {}), [key]: value })
-        )
-        if (Result.isFailure(answer)) assert.notPropertyVal(answer.failure, "field", key, answer.failure.message)
-      }
-    }, { seed })))
+  )(
+    "of $name are accepted as declared: $key",
+    ({ key, name, schema, tool }) =>
+      TestTime.run(inWorld(function*({ folder }) {
+        yield* writeFiles(folder)
+        const { maximum, minimum } = obj(obj(arr(obj(schema)?.["allOf"])[0]) ?? schema) ?? {}
+        assert.isNumber(maximum, JSON.stringify(schema))
+        for (const value of [minimum, maximum]) {
+          const answer = yield* Effect.result(
+            tool.run({ ...obj(calls[name]), ...(key === "last" ? { id: null } : {}), [key]: value })
+          )
+          if (Result.isFailure(answer)) assert.notPropertyVal(answer.failure, "field", key, answer.failure.message)
+        }
+      }, { seed }))
+  )
 })
 
 describe("arguments made from the inputSchema", () => {

@@ -4,7 +4,7 @@ import * as Envelope from "../../src/answer/Envelope.ts"
 import type * as Tool from "../../src/answer/Tool.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as tools from "../../src/tools/index.ts"
-import { timed } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { inWorld, type Needs } from "../support/world.ts"
 import { calls, seed, writeFiles } from "./calls.ts"
 
@@ -29,7 +29,7 @@ describe("every call is answered within 50 seconds", () => {
       ({ name, tool }) =>
         inWorld(function*({ folder }) {
           yield* writeFiles(folder)
-          const { exit, seconds } = yield* timed(Effect.result(tool.run(calls[name])))
+          const { exit, seconds } = yield* TestTime.measure(Effect.result(tool.run(calls[name])))
           assert.isBelow(seconds, 50)
           const result = yield* exit
           if (result._tag === "Success") return

@@ -11,8 +11,8 @@ import * as TestMark from "../../src/n8n/model/TestMark.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
-import { hurried, timed, until } from "../support/clock.ts"
 import * as faults from "../support/faults.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { inWorld, type Needs } from "../support/world.ts"
 import { calls, seed as seeded, workflow, writeFiles } from "./calls.ts"
 import { filesIn } from "./files.ts"
@@ -72,7 +72,7 @@ const copiesOf = Effect.fnUntraced(function*(api: N8nApi.N8nApi) {
   const copies = Effect.map(api.workflows, (workflows) => workflows.filter(isCopy).length)
   const left = yield* copies
   yield* TestClock.adjust("2 hours")
-  yield* Effect.orDie(hurried(tools.testWorkflow.run({ workflowId: "idle" })))
+  yield* Effect.orDie(TestTime.run(tools.testWorkflow.run({ workflowId: "idle" })))
   return { left, laterLeft: yield* copies }
 })
 
@@ -89,10 +89,10 @@ export const run = (seed: number) => {
     const known = (yield* api.workflows).length
     const { running, service } = fibres()
     wrong.begin()
-    const { exit, seconds } = yield* timed(
+    const { exit, seconds } = yield* TestTime.measure(
       scenario.tool.run(scenario.args).pipe(Effect.provideService(Metric.FiberRuntimeMetrics, service))
     )
-    const isQuiet = yield* until(() => wrong.open() === 0 && running() === 0, 120)
+    const isQuiet = yield* TestTime.until(() => wrong.open() === 0 && running() === 0, { within: "2 minutes" })
     wrong.end()
     const data = Exit.isSuccess(exit) ? obj(exit.value.data) : undefined
     const envelope = data === undefined ? Envelope.fromError(yield* Effect.orDie(Effect.flip(exit))) : undefined

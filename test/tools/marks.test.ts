@@ -12,7 +12,7 @@ import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { document, items, node, parseCall, run } from "../executions/runData.ts"
-import { hurried } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { inWorld, type Needs, type Options } from "../support/world.ts"
 
 const numbers = (length: number) => Array.from({ length }, (_, index) => index)
@@ -132,7 +132,7 @@ describe("following the calls that cuts name gives the rest of each list, once, 
   it.effect.each(calls.map(([name, args]) => ({ name, args, label: JSON.stringify(args).slice(0, 80) })))(
     "$name $label",
     ({ args, name }) =>
-      hurried(inWorld(function*({ folder }) {
+      TestTime.run(inWorld(function*({ folder }) {
         const fs = yield* FileSystem.FileSystem
         yield* fs.writeFileString(join(folder, "big.json"), JSON.stringify(big))
         yield* Effect.forEach(numbers(90), (n) =>

@@ -14,9 +14,9 @@ import * as Omission from "../../src/base/Omission.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { document, items, node, parseCall, run } from "../executions/runData.ts"
-import { hurried } from "../support/clock.ts"
 import { random } from "../support/random.ts"
 import { rounds, seed } from "../support/seed.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { main } from "../support/workflows.ts"
 import { inWorld, type Needs } from "../support/world.ts"
 
@@ -327,7 +327,7 @@ const read = Effect.fnUntraced(function*({ args, at, text, tool }: Reading) {
 
 describe("following what the mark of a cut text names gives the whole text, each character once, in order", () => {
   it.effect.each(Object.entries(readings))("%s", ([, reading]) =>
-    hurried(inWorld(function*() {
+    TestTime.run(inWorld(function*() {
       for (const chars of [4_000, 9_000 + next(9_000), 40_000]) {
         const whole = yield* read(reading).pipe(Effect.provideService(Minimize.MaxResultChars, chars))
         assert.strictEqual(whole, Omission.files(reading.all))
@@ -335,7 +335,7 @@ describe("following what the mark of a cut text names gives the whole text, each
     }, { seed: wordyWorld })), 60_000)
 
   it.effect("a file in base64 is its type and size, and the text behind it is shown", () =>
-    hurried(inWorld(function*() {
+    TestTime.run(inWorld(function*() {
       const small = code.slice(code.indexOf("const logo")).slice(0, image.length + 200)
       const { data } = yield* tools.getWorkflow.run({ id: "wordy", nodes: ["Draw"] })
       assert.include(JSON.stringify(data), "return $input.all()")
@@ -353,7 +353,7 @@ describe("following what the mark of a cut text names gives the whole text, each
 describe("following what an answer names as the next call gives the whole list, each element once, in order", () => {
   for (const [name, walk] of Object.entries(walks)) {
     it.effect.prop(name, { budget: Budget }, ({ budget: { chars, limit } }) =>
-      hurried(inWorld(function*() {
+      TestTime.run(inWorld(function*() {
         const count = Math.min(Math.max(limit, walk.minimum ?? 5), walk.maximum ?? 100)
         const pages = yield* follow(walk, count).pipe(Effect.provideService(Minimize.MaxResultChars, chars))
         const all = walk.all.length > 0 ? walk.all : ofAudit(yield* tools.audit.call({ ...walk.args, limit: 1_000 }))

@@ -9,8 +9,8 @@ import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
-import { hurried } from "../support/clock.ts"
 import { rounds } from "../support/seed.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { node as placed } from "../support/workflows.ts"
 import { inWorld, type Needs, type Options } from "../support/world.ts"
 
@@ -82,7 +82,7 @@ const inShop = <A, E>(
 /** More than two fields, one of them an object. */
 const result = { currency: "JPY", shop: "Kobe", receipt: { no: 7 } }
 
-const retry = (input: Obj) => hurried(Deadline.bounded(tools.retryExecution.call(input), true))
+const retry = (input: Obj) => TestTime.run(Deadline.bounded(tools.retryExecution.call(input), true))
 
 const ids = ["1", "2", "3"]
 
@@ -164,7 +164,7 @@ describe("a retry from the start", () => {
   it.effect("sends once for calls at the same time, and for requests that were sent by retries", () =>
     inShop(({ api }) =>
       Effect.gen(function*() {
-        const both = yield* hurried(
+        const both = yield* TestTime.run(
           Effect.forEach([1, 2], () => tools.retryExecution.call({ ids, from: "start" }), { concurrency: 2 })
         )
         assert.deepStrictEqual(both.flatMap(({ runs }) => runs?.map(({ id }) => id) ?? []).toSorted(), ids)

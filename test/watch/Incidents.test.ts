@@ -4,7 +4,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as Watch from "../../src/watch/Watch.ts"
-import { hurried } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { node } from "../support/workflows.ts"
 import { cron, day, iso, layer, minute, type Planned, player, poll, published, webhook } from "./simulation.ts"
 
@@ -90,7 +90,7 @@ const inWorld = <E>(
         for (const end = time + minutes * minute; time < end; time += minute) {
           yield* TestClock.setTime(time)
           yield* play
-          reports.push(yield* hurried(poll()))
+          reports.push(yield* TestTime.run(poll()))
         }
         return reports
       }) as Effect.Effect<ReadonlyArray<Watch.Report>, unknown, FakeN8n.FakeN8n>

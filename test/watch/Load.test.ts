@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
-import { hurried } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { iso, layer, minute, poll, published, webhook } from "./simulation.ts"
 
 const start = Date.parse("2026-03-02T08:00:00Z")
@@ -25,7 +25,7 @@ describe("a watch of a busy n8n", () => {
       const state = world()
       return Effect.gen(function*() {
         yield* TestClock.setTime(start)
-        yield* hurried(poll())
+        yield* TestTime.run(poll())
         state.isBusy = kind
         const looks: Array<number> = []
         const said: Array<string> = []
@@ -33,7 +33,7 @@ describe("a watch of a busy n8n", () => {
           if (minutes === 36) state.isBusy = ""
           if (minutes === 48) state.isBusy = kind
           yield* TestClock.setTime(start + minutes * minute)
-          const { isSkipped, unknown } = yield* hurried(poll())
+          const { isSkipped, unknown } = yield* TestTime.run(poll())
           if (!isSkipped) looks.push(minutes)
           said.push(...unknown)
         }
@@ -51,7 +51,7 @@ describe("a storm of failures", () => {
     return Effect.gen(function*() {
       const fake = yield* FakeN8n.FakeN8n
       yield* TestClock.setTime(start)
-      yield* hurried(poll())
+      yield* TestTime.run(poll())
       let id = 0
       const add = (index: number, message: string) =>
         fake.addExecution({
@@ -69,7 +69,7 @@ describe("a storm of failures", () => {
       const [reported, requests]: [Array<string>, Array<number>] = [[], []]
       for (let minutes = 1; minutes <= 16; minutes++) {
         yield* TestClock.setTime(start + minutes * minute)
-        const report = yield* hurried(poll())
+        const report = yield* TestTime.run(poll())
         reported.push(...report.incidents.flatMap(({ workflowId }) => workflowId ?? []))
         requests.push(report.requests)
       }

@@ -4,7 +4,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as Watch from "../../src/watch/Watch.ts"
-import { hurried } from "../support/clock.ts"
+import * as TestTime from "../support/TestTime.ts"
 import { cron, iso, layer, minute, poll, published, webhook } from "./simulation.ts"
 
 const start = Date.parse("2026-03-02T08:00:30Z")
@@ -42,7 +42,7 @@ const inWorld = <E>(
     look: Effect.fnUntraced(function*(at, options = {}) {
       yield* TestClock.setTime(at)
       requests.length = 0
-      const report = yield* hurried(poll(options))
+      const report = yield* TestTime.run(poll(options))
       assert.isAtMost(requests.length, report.isFirst === true ? 200 : 8)
       return report
     })
@@ -261,7 +261,7 @@ describe("a look that n8n refuses", () => {
       const denied: Array<string | undefined> = []
       for (const status of [401, 403, 500]) {
         const before = () => Effect.succeed(Response.json({ message: "no" }, { status }))
-        const report = yield* hurried(poll()).pipe(
+        const report = yield* TestTime.run(poll()).pipe(
           Effect.provide(layer({ workflows: [orders], executions: [] }, { before }))
         )
         assert.isString(report.fault)

@@ -12,9 +12,9 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import { map as mapValues } from "effect/Record"
+import * as answers from "./answers.ts"
 import * as credentials from "./credentials.ts"
 import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
@@ -122,7 +122,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
     const { after, before, version = "2" } = options
     const state = State.make(seed, version, clock)
     const requests: Array<RecordedRequest> = []
-    const failures: Array<Effect.Effect<Response, Disconnected>> = []
+    let failures: { left: number; readonly answer: Effect.Effect<Response, Disconnected> } | undefined
 
     const answer = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       const { headers, method } = request
@@ -151,13 +151,12 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
         now,
         options
       })
-    }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(Response.json({ message }, { status }))))
+    }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(answers.json({ message }, { status }))))
 
     const exchange = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       requests.push(request)
       if (requests.length > maxRequests) requests.shift()
-      const failure = failures.shift()
-      if (failure !== undefined) return yield* failure
+      if (failures !== undefined && failures.left-- > 0) return yield* failures.answer
       const instead = yield* before?.(request, n8n) ?? Effect.void
       if (instead instanceof Response) return instead
       const response = yield* answer(request, url)
@@ -168,7 +167,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
     const n8n: N8nApi = {
       client: HttpClient.make((request, url) =>
         exchange(record(request, url), url).pipe(
-          Effect.map((response) => HttpClientResponse.fromWeb(request, response)),
+          Effect.flatMap((response) => answers.respond(request, response)),
           Effect.catchTag("Disconnected", (cause) =>
             Effect.fail(
               new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
@@ -185,13 +184,13 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
       executions: Effect.sync(() => [...state.executions.values()].toSorted((a, b) => Number(a.id) - Number(b.id))),
       addExecution: (execution) =>
         Effect.map(Clock.currentTimeMillis, (clock) => State.addExecution(state, execution, clock)),
-      failTimes: (times, status, { message = "simulated failure", retryAfter } = {}) =>
+      failTimes: (left, status = 503, { message = "simulated failure", retryAfter } = {}) =>
         Effect.sync(() => {
           const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }
-          const failure = status === 0
+          const answer = status === 0
             ? Effect.fail(new Disconnected())
-            : Effect.sync(() => Response.json({ message }, { status, headers }))
-          failures.push(...Array.from({ length: times }, () => failure))
+            : Effect.sync(() => answers.json({ message }, { status, headers }))
+          failures = { left, answer }
         })
     }
     return n8n

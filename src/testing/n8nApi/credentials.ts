@@ -1,5 +1,6 @@
 /** Credentials; their values are not stored. */
 import * as Effect from "effect/Effect"
+import { json } from "./answers.ts"
 import schemas from "./credentialSchemas.json" with { type: "json" }
 import { api, type Call, type Handler, paginate, refuse } from "./server.ts"
 import { type Credential, type Obj, obj, only, owner, without } from "./state.ts"
@@ -26,20 +27,20 @@ const createCredential: Handler = (call) => {
   const credential = { id: state.nanoid(), name, type, ...dates }
   const share = { id: owner.project, name: `${owner.name} <owner@example.com>`, role: "credential:owner", ...dates }
   state.credentials.unshift({ ...credential, shared: [share] })
-  return Effect.succeed(Response.json(detail(credential, call)))
+  return Effect.succeed(json(detail(credential, call)))
 }
 
 const deleteCredential: Handler = Effect.fnUntraced(function*(call) {
   const { at, credential } = yield* find(call, "Not Found")
   call.state.credentials.splice(at, 1)
   const { id, ...rest } = detail(credential, call)
-  return Response.json(call.version === "2" ? { id, ...rest, usageScope: "project" } : rest)
+  return json(call.version === "2" ? { id, ...rest, usageScope: "project" } : rest)
 })
 
 /** Tests no service, like n8n for an unknown type. */
 const testCredential: Handler = Effect.fnUntraced(function*(call) {
   yield* find(call, `Credential with ID "${call.id}" was not found.`)
-  return Response.json({ status: "Error", message: "No testing function found for this credential." })
+  return json({ status: "Error", message: "No testing function found for this credential." })
 })
 
 /** Fields of some types; n8n reports others as missing. */
@@ -47,7 +48,7 @@ const getSchema: Handler = ({ id, version }) => {
   const schema = Object.entries(schemas).find(([type]) => type === id)?.[1]
   if (schema === undefined) return refuse(404, "Not Found")
   const newer = version === "1" ? ["allowedHttpRequestDomains", "allowedDomains"] : []
-  return Effect.succeed(Response.json({ ...schema, properties: without(schema.properties, ...newer) }))
+  return Effect.succeed(json({ ...schema, properties: without(schema.properties, ...newer) }))
 }
 
 export const routes = [

@@ -1,5 +1,6 @@
 /** Data tables of 2.x, whose errors have the wording of 1.x. */
 import * as Effect from "effect/Effect"
+import { empty, json } from "./answers.ts"
 import { api, type Call, type Handler, paginate, type Refusal, refuse } from "./server.ts"
 import { list, type Obj, obj, owner, type Table, without } from "./state.ts"
 
@@ -71,7 +72,7 @@ const createTable: Handler = Effect.fnUntraced(function*({ body, now, state }) {
     nextRow: 1
   }
   state.tables.set(table.id, table)
-  return Response.json(detail(table), { status: 201 })
+  return json(detail(table), { status: 201 })
 })
 
 const checkName = (tables: ReadonlyMap<string, Table>, name: string) =>
@@ -79,25 +80,25 @@ const checkName = (tables: ReadonlyMap<string, Table>, name: string) =>
     ? refuse(409, `Data table with name '${name}' already exists in this project`)
     : Effect.void
 
-const getTable: Handler = (call) => Effect.map(find(call), (table) => Response.json(detail(table)))
+const getTable: Handler = (call) => Effect.map(find(call), (table) => json(detail(table)))
 
 const renameTable: Handler = Effect.fnUntraced(function*(call) {
   const table = yield* find(call)
   const name = String(obj(call.body)["name"])
   yield* checkName(call.state.tables, name)
-  return Response.json(detail(store(call, { ...table, name })))
+  return json(detail(store(call, { ...table, name })))
 })
 
 const deleteTable: Handler = Effect.fnUntraced(function*(call) {
   yield* find(call)
   call.state.tables.delete(call.id)
-  return new Response(null, { status: 204 })
+  return empty()
 })
 
 const columnView = ({ columns, id }: Table, index: number) => ({ ...columns[index], dataTableId: id, index })
 
 const listColumns: Handler = (call) =>
-  Effect.map(find(call), (table) => Response.json(table.columns.map((_, index) => columnView(table, index))))
+  Effect.map(find(call), (table) => json(table.columns.map((_, index) => columnView(table, index))))
 
 const checkColumnName = ({ columns, name: table }: Table, name: string) =>
   Object.hasOwn(systemTypes, name)
@@ -120,7 +121,7 @@ const addColumn: Handler = Effect.fnUntraced(function*(call) {
     columns: table.columns.toSpliced(index, 0, column),
     rows: table.rows.map((row) => ({ ...row, [name]: null }))
   })
-  return Response.json(columnView(changed, changed.columns.indexOf(column)), { status: 201 })
+  return json(columnView(changed, changed.columns.indexOf(column)), { status: 201 })
 })
 
 const findColumn = Effect.fnUntraced(function*(call: Call) {
@@ -144,7 +145,7 @@ const updateColumn: Handler = Effect.fnUntraced(function*(call) {
     columns: table.columns.toSpliced(at, 1).toSpliced(index, 0, changed),
     rows: table.rows.map((row) => ({ ...without(row, column.name), [name]: row[column.name] }) as Row)
   })
-  return Response.json(columnView(stored, index))
+  return json(columnView(stored, index))
 })
 
 const deleteColumn: Handler = Effect.fnUntraced(function*(call) {
@@ -154,7 +155,7 @@ const deleteColumn: Handler = Effect.fnUntraced(function*(call) {
     columns: table.columns.toSpliced(at, 1),
     rows: table.rows.map((row) => without(row, column.name) as Row)
   })
-  return new Response(null, { status: 204 })
+  return empty()
 })
 
 const compare = (a: unknown, b: unknown): number => {
@@ -283,7 +284,7 @@ const insert = Effect.fnUntraced(function*(call: Call, table: Table, data: Reado
 const insertRows: Handler = Effect.fnUntraced(function*(call) {
   const { data, returnType } = obj(call.body)
   const added = yield* insert(call, yield* find(call), list<Obj>(data))
-  return Response.json(
+  return json(
     returnType === "all"
       ? added
       : returnType === "id"
@@ -310,16 +311,16 @@ const updateRows = (isUpsert: boolean): Handler =>
     const isInsert = isUpsert && before.length === 0
     if (isDryRun === true) {
       const dates = { createdAt: call.now, updatedAt: call.now }
-      return Response.json(
+      return json(
         isInsert ? dryRun(undefined, { id: 0, ...dates, ...cells }) : before.flatMap((row) => dryRun(row, changed(row)))
       )
     }
     if (isInsert) {
       const added = yield* insert(call, table, [obj(data)])
-      return Response.json(returnData === true ? added : true)
+      return json(returnData === true ? added : true)
     }
     store(call, { ...table, rows: table.rows.map((row) => matches(row) ? changed(row) : row) })
-    return Response.json(returnData === true ? before.map(changed) : true)
+    return json(returnData === true ? before.map(changed) : true)
   })
 
 const deleteRows: Handler = Effect.fnUntraced(function*(call) {
@@ -327,15 +328,15 @@ const deleteRows: Handler = Effect.fnUntraced(function*(call) {
   const table = yield* find(call)
   const matches = yield* matcher(asJson(query.get("filter")), table)
   const before = table.rows.filter(matches)
-  if (query.get("dryRun") === "true") return Response.json(before.flatMap((row) => dryRun(row, undefined)))
+  if (query.get("dryRun") === "true") return json(before.flatMap((row) => dryRun(row, undefined)))
   store(call, { ...table, rows: table.rows.filter((row) => !matches(row)) })
-  return Response.json(query.get("returnData") === "true" ? before : true)
+  return json(query.get("returnData") === "true" ? before : true)
 })
 
 const clearRows: Handler = Effect.fnUntraced(function*(call) {
   const table = yield* find(call)
   store(call, { ...table, rows: [] })
-  return Response.json({ deletedCount: table.rows.length })
+  return json({ deletedCount: table.rows.length })
 })
 
 export const routes = [

@@ -1,5 +1,6 @@
 /** Executions: list, read, retry and stop. */
 import * as Effect from "effect/Effect"
+import { json } from "./answers.ts"
 import { api, type Call, encodeCursor, type Handler, pageOf, refuse } from "./server.ts"
 import { type Execution, isInProject, type Obj, obj, only, without } from "./state.ts"
 
@@ -109,7 +110,7 @@ const listExecutions: Handler = Effect.fnUntraced(function*(call) {
   })
   const page = matches.slice(0, limit === 0 ? undefined : limit)
   const last = page.at(-1)
-  return Response.json({
+  return json({
     data: page.map((execution) => item(execution, call)),
     nextCursor: last !== undefined && matches.length > page.length ? encodeCursor({ lastId: last.id, limit }) : null
   })
@@ -123,7 +124,7 @@ const find = ({ id, state }: Call, otherwise: string) => {
 const getExecution: Handler = Effect.fnUntraced(function*(call) {
   const execution = yield* find(call, "Not Found")
   if (withData(call) && execution["data"] === undeliverable) return yield* refuse(500, "Internal Server Error")
-  return Response.json(detail(execution, call))
+  return json(detail(execution, call))
 })
 
 const queuedMessage = "Execution is queued to run (not yet started) so it cannot be retried"
@@ -157,7 +158,7 @@ const retryExecution: Handler = Effect.fnUntraced(function*(call) {
   }
   state.executions.set(retried.id, retried)
   if (!failsAgain) state.executions.set(id, { ...old, retrySuccessId: retried.id })
-  return Response.json({
+  return json({
     ...only(retried, "id", "mode", "startedAt", "workflowId", "finished", "status", "data"),
     ...(version === "2" && only(retried, "storedAt")),
     retryOf: version === "2" ? id : Number(id),
@@ -177,7 +178,7 @@ const stopExecution: Handler = Effect.fnUntraced(function*(call) {
   }
   const stopped = { ...execution, status: "canceled", finished: false, stoppedAt: now, waitTill: null }
   state.executions.set(id, stopped)
-  return Response.json(only(stopped, "mode", "startedAt", "stoppedAt", "finished", "status"))
+  return json(only(stopped, "mode", "startedAt", "stoppedAt", "finished", "status"))
 })
 
 export const routes = [

@@ -1,5 +1,6 @@
 /** n8n itself: its start page, community packages and projects, and its audit as far as it does not depend on node types. */
 import * as Effect from "effect/Effect"
+import { json, text } from "./answers.ts"
 import securitySettings from "./securitySettings.json" with { type: "json" }
 import { api, type Call, type Handler, paginate, refuse, route } from "./server.ts"
 import { list, type Node, obj, type Workflow } from "./state.ts"
@@ -64,7 +65,7 @@ const audit: Handler = (call) => {
     ...(credentials.length > 0 && { "Credentials Risk Report": { risk: "credentials", sections: credentials } }),
     ...(isChosen("instance") && { "Instance Risk Report": { risk: "instance", sections: [securitySettings[version]] } })
   }
-  return Effect.succeed(Response.json(Object.keys(reports).length === 0 ? [] : reports))
+  return Effect.succeed(json(Object.keys(reports).length === 0 ? [] : reports))
 }
 
 /** The only page that contains n8n's version. */
@@ -72,13 +73,13 @@ const startPage: Handler = ({ version }) => {
   const release = version === "2" ? "n8n@2.41.1" : "n8n@1.123.81"
   const config = btoa(JSON.stringify({ dsn: "", environment: "development", release }))
   return Effect.succeed(
-    new Response(`<!DOCTYPE html><html><head><meta name="n8n:config:sentry" content="${config}"></head></html>`, {
+    text(`<!DOCTYPE html><html><head><meta name="n8n:config:sentry" content="${config}"></head></html>`, {
       headers: { "content-type": "text/html; charset=utf-8" }
     })
   )
 }
 
-const listPackages: Handler = ({ state }) => Effect.succeed(Response.json(state.communityPackages))
+const listPackages: Handler = ({ state }) => Effect.succeed(json(state.communityPackages))
 
 /** Refuses projects and folders, for which an n8n has the licence if its seed has projects. */
 const unlicensed = (feature: string) =>
@@ -101,7 +102,7 @@ const listFolders: Handler = Effect.fnUntraced(function*({ id, query, state }) {
   if (project === undefined) return yield* refuse(404, `Could not find the project with id "${id}"`)
   const { folders = [] } = project
   const skip = Number(query.get("skip") ?? 0)
-  return Response.json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
+  return json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
 })
 
 export const routes = [

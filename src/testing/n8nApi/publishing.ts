@@ -1,5 +1,6 @@
 /** Publishing on 2.x, activating on 1.x, and the versions of a workflow. */
 import * as Effect from "effect/Effect"
+import { json } from "./answers.ts"
 import { canStart, triggerCount, unknownType } from "./rules.ts"
 import { api, type Call, type Handler, paginate, refuse } from "./server.ts"
 import { activeVersion, addVersion, findVersion, obj, only, owner, type Stored, webhooksOf, without } from "./state.ts"
@@ -141,7 +142,7 @@ const getVersion = (noWorkflow: string): Handler =>
     const { id } = yield* findWorkflow(call, noWorkflow)
     const version = findVersion(call.state, id, call.params["version"])
     if (version === undefined) return yield* refuse(404, "Version not found")
-    return Response.json(without(version, "autosaved", ...(call.version === "1" ? ["nodeGroups"] : [])))
+    return json(without(version, "autosaved", ...(call.version === "1" ? ["nodeGroups"] : [])))
   })
 
 /** The last path exists on 1.x too, where the first match decides. */

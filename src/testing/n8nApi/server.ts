@@ -3,6 +3,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Schema from "effect/Schema"
+import { json } from "./answers.ts"
 import type { Execution, NewExecution, State, Stored, Workflow } from "./state.ts"
 
 export type Major = "2" | "1"
@@ -72,10 +73,13 @@ export interface N8nApi {
   ) => Effect.Effect<void>
   readonly executions: Effect.Effect<ReadonlyArray<Execution>>
   readonly addExecution: (execution: NewExecution) => Effect.Effect<Execution>
-  /** Fails the next `times` requests with a status (0: the connection breaks) and a `Retry-After`, without effect. */
+  /**
+   * Fails the next `times` requests with a status (default: 503; 0: the connection breaks) and a `Retry-After`, without
+   * effect. A call replaces what the last one has left: `failTimes(0)` ends the failures, `failTimes(Infinity)` never.
+   */
   readonly failTimes: (
     times: number,
-    status: number,
+    status?: number,
     options?: { readonly retryAfter?: number; readonly message?: string }
   ) => Effect.Effect<void>
 }
@@ -148,7 +152,7 @@ export const paginate = Effect.fnUntraced(function*<A>(
 ) {
   const { limit, offset } = yield* pageOf(query)
   const next = offset + limit
-  return Response.json({
+  return json({
     data: all.slice(offset, limit === 0 ? undefined : next).map(view),
     nextCursor: all.length > next ? encodeCursor({ limit, offset: next }) : null
   })

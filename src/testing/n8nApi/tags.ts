@@ -1,5 +1,6 @@
 /** Tags. */
 import * as Effect from "effect/Effect"
+import { json } from "./answers.ts"
 import { api, type Handler, paginate, refuse } from "./server.ts"
 import { list, obj, type Tag } from "./state.ts"
 import { findWorkflow } from "./views.ts"
@@ -16,10 +17,10 @@ const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
   if (isTaken || name === "" || lengthOf(name) > 24) return yield* refuse(409, "Tag already exists")
   const tag: Tag = { id: state.nanoid(), name, createdAt: now, updatedAt: now }
   state.tags.set(tag.id, tag)
-  return Response.json(tag, { status: 201 })
+  return json(tag, { status: 201 })
 })
 
-const listWorkflowTags: Handler = (call) => Effect.map(findWorkflow(call), ({ tags = [] }) => Response.json(tags))
+const listWorkflowTags: Handler = (call) => Effect.map(findWorkflow(call), ({ tags = [] }) => json(tags))
 
 /** Replaces a workflow's tags, which are listed in the order of their creation; `updatedAt` does not change. */
 const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
@@ -28,7 +29,7 @@ const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   const tags = [...call.state.tags.values()].filter((tag) => ids.includes(tag.id))
   if (tags.length < ids.length) return yield* refuse(404, "Some tags not found")
   call.state.workflows.set(workflow.id, { ...workflow, tags: tags.map((tag) => ({ ...tag })) })
-  return Response.json(tags)
+  return json(tags)
 })
 
 export const routes = [

@@ -1,5 +1,6 @@
 /** Views of a workflow: a single workflow has more fields than an entry of a list, and some writes return fewer. */
 import * as Effect from "effect/Effect"
+import { json } from "./answers.ts"
 import { type Call, type Refusal, refuse } from "./server.ts"
 import { complete, type Obj, only, type Stored, without, type Workflow } from "./state.ts"
 
@@ -26,7 +27,7 @@ export const item = (workflow: Workflow, call: Call): Obj => ({
 
 /** Answer of a write: the workflow without some keys. */
 export const answer = (call: Call, workflow: Workflow, ...omitted: ReadonlyArray<string>): Response =>
-  Response.json(without(detail(workflow, call), ...omitted))
+  json(without(detail(workflow, call), ...omitted))
 
 /** Workflow of a call, completed; `otherwise` is the message of the 404. */
 export const findWorkflow = ({ id, state }: Call, otherwise = "Not Found"): Effect.Effect<Stored, Refusal> => {

@@ -1,5 +1,6 @@
 /** Production webhooks of published workflows. */
 import * as Effect from "effect/Effect"
+import { empty, json, text } from "./answers.ts"
 import { type Call, type Handler, route } from "./server.ts"
 import { addExecution, list, type Node, obj } from "./state.ts"
 
@@ -15,7 +16,7 @@ const methodsOf = ({ state }: Call, path: string) =>
 const nothingRuns =
   "this simulated n8n runs nothing: give its option `runs`, such as (workflow) => FakeN8n.succeededExecution({ workflow })"
 
-const started = () => Response.json({ message: "Workflow was started" })
+const started = () => json({ message: "Workflow was started" })
 
 /** Stores the execution of a webhook's call, and answers like the workflow's first Respond to Webhook node. */
 const run = ({ body, now, options: { runs }, state }: Call, path: string) => {
@@ -25,14 +26,14 @@ const run = ({ body, now, options: { runs }, state }: Call, path: string) => {
   const published = obj(workflow.activeVersion)
   const nodes = list<Node>(published["nodes"] ?? workflow["nodes"])
   const connections = published["connections"] ?? workflow["connections"]
-  if (runs === undefined) return Response.json({ code: 501, message: nothingRuns }, { status: 501 })
+  if (runs === undefined) return json({ code: 501, message: nothingRuns }, { status: 501 })
   const scripted = runs({ ...workflow, nodes, connections }, body)
   if (scripted === undefined) return started()
   if (scripted instanceof Response) return scripted
   const execution = addExecution(state, { ...scripted, mode: "webhook" }, Date.parse(now))
   const responder = nodes.find(({ disabled, type }) => type === "n8n-nodes-base.respondToWebhook" && disabled !== true)
   return obj(responder?.["parameters"])["responseBody"] === "={{ $execution.id }}"
-    ? new Response(execution.id)
+    ? text(execution.id)
     : started()
 }
 
@@ -40,10 +41,10 @@ const run = ({ body, now, options: { runs }, state }: Call, path: string) => {
 const callWebhook: Handler = (call) => {
   const { id: path, method } = call
   const methods = methodsOf(call, path)
-  const notFound = (message: string) => Response.json({ code: 404, message }, { status: 404 })
+  const notFound = (message: string) => json({ code: 404, message }, { status: 404 })
   if (method === "OPTIONS") {
     const allowed = { "access-control-allow-methods": ["OPTIONS", ...methods].join(", ") }
-    return Effect.succeed(new Response(null, { status: 204, headers: call.headers["origin"] ? allowed : {} }))
+    return Effect.succeed(empty(call.headers["origin"] ? allowed : {}))
   }
   if (methods.includes(method)) return Effect.sync(() => run(call, path))
   if (methods.length === 0) {

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { versionedKeys } from "../../n8n/model/Workflow.ts"
+import { json } from "./answers.ts"
 import { publish, republish } from "./publishing.ts"
 import { deprecationFault, groupFault, structureFault, wantsWebhookId } from "./rules.ts"
 import { api, type Call, type Handler, type Major, paginate, refuse } from "./server.ts"
@@ -45,7 +46,7 @@ const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
 
 const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const workflow = call.state.workflows.get(call.id)
-  return workflow === undefined ? yield* refuse(404, "Not Found") : Response.json(detail(workflow, call))
+  return workflow === undefined ? yield* refuse(404, "Not Found") : json(detail(workflow, call))
 })
 
 /**
@@ -137,7 +138,7 @@ const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
   state.workflows.set(id, workflow)
   State.addVersion(state, workflow, State.owner.name, now)
   return version === "2"
-    ? Response.json({ ...workflow, parentFolder: null })
+    ? json({ ...workflow, parentFolder: null })
     : answer(call, workflow, "tags", "shared", "activeVersion")
 })
 

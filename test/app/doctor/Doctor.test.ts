@@ -27,8 +27,8 @@ import {
   says,
   scriptedClient
 } from "../../n8n/clients.ts"
-import { timed } from "../../support/clock.ts"
 import { listening } from "../../support/listening.ts"
+import * as TestTime from "../../support/TestTime.ts"
 
 /** The answer after 20 seconds. */
 const slowly = (answer: Answer): Answer => (request, url) => Effect.delay(answer(request, url), "20 seconds")
@@ -283,7 +283,7 @@ describe("the doctor's answer", () => {
   )("comes within 50 seconds from an n8n $what", ({ n8n: status, script, ...rest }) =>
     Effect.gen(function*() {
       const { n8n } = yield* scriptedClient(script)
-      const { exit, seconds } = yield* timed(look().pipe(Effect.provideService(N8nClient.N8nClient, n8n)))
+      const { exit, seconds } = yield* TestTime.measure(look().pipe(Effect.provideService(N8nClient.N8nClient, n8n)))
       assert.isBelow(seconds, 50)
       const checks = yield* exit
       const check = checks.find(({ name }) => name === "n8n")

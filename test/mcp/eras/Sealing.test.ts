@@ -9,7 +9,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { join } from "node:path"
 import * as Documents from "../../../src/base/Documents.ts"
 import * as Sealing from "../../../src/mcp/eras/Sealing.ts"
-import { timed } from "../../support/clock.ts"
+import * as TestTime from "../../support/TestTime.ts"
 
 const content = { a: 1 }
 
@@ -20,7 +20,8 @@ const process = (place: string) =>
     return yield* Sealing.shared(Context.get(documents, Documents.Documents).collection("sealing", ""))
   })
 
-const clocked = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.flatMap(timed(effect), ({ exit }) => exit)
+const clocked = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(TestTime.measure(effect), ({ exit }) => exit)
 
 /** Folder of the key and of the marks. */
 const folderIn = (place: string) =>

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import { Database } from "../../../src/base/Database.ts"
 import * as SqlRateLimits from "../../../src/mcp/http/SqlRateLimits.ts"
-import { timed } from "../../support/clock.ts"
+import * as TestTime from "../../support/TestTime.ts"
 
 describe("limits in a database", () => {
   it.effect("delay no call for long while it hangs, and are requested again later", () =>
@@ -22,12 +22,12 @@ describe("limits in a database", () => {
         const limiter = yield* RateLimiter.make
         const consume = limiter.consume({ key: "alice", limit: 10, window: "1 hour", algorithm: "token-bucket" })
         const start = yield* Clock.currentTimeMillis
-        yield* timed(consume)
+        yield* TestTime.measure(consume)
         const first = (yield* Clock.currentTimeMillis) - start
         assert.isAtMost(first, 1_100)
         for (let count = 0; count < 5; count++) yield* consume
         assert.strictEqual(asked, 1)
-        yield* timed(Effect.andThen(Effect.sleep("6 seconds"), consume))
+        yield* TestTime.measure(Effect.andThen(Effect.sleep("6 seconds"), consume))
         assert.strictEqual(asked, 2)
       }).pipe(Effect.provide(Layer.provide(SqlRateLimits.layerStore, hanging)))
     }))

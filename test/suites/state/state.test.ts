@@ -89,8 +89,8 @@ describe("processes that share a database", () => {
 
       const body = new TextEncoder().encode("{\"data\":\"of a test\"}")
       const writer = new blocks.Writer()
-      yield* Effect.promise(() => writer.write(body))
-      yield* a.runs.save("n8n", "42", yield* Effect.promise(() => writer.end()))
+      writer.write(body)
+      yield* a.runs.save("n8n", "42", writer.end())
       assert.deepStrictEqual(new Uint8Array((yield* b.runs.load("n8n", "42")) ?? []), body)
       assert.isUndefined(yield* b.runs.load("other", "42"))
 

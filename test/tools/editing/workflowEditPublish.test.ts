@@ -7,7 +7,7 @@ import * as Tool from "../../../src/answer/Tool.ts"
 import { obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { hurried } from "../../support/clock.ts"
+import * as TestTime from "../../support/TestTime.ts"
 import { main, node } from "../../support/workflows.ts"
 import { inWorld, type Needs } from "../../support/world.ts"
 import { draft } from "../workflows.ts"
@@ -29,7 +29,7 @@ const names = Effect.map(
 const world = <E>(
   use: Effect.Effect<void, E, Needs>,
   options: "2" | "1" | { readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient } = "2"
-) => inWorld(() => hurried(use), options)
+) => inWorld(() => TestTime.run(use), options)
 
 const rename = { op: "rename" as const, node: "End", to: "Last" }
 const extract = { op: "extract" as const, nodes: ["A", "B"], name: "Sub" }

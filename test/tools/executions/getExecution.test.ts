@@ -11,8 +11,8 @@ import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as runData from "../../executions/runData.ts"
-import { hurried } from "../../support/clock.ts"
 import * as fixtures from "../../support/scenarios/recorded.ts"
+import * as TestTime from "../../support/TestTime.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
 
@@ -76,7 +76,7 @@ describe("get_execution", () => {
     it.effect("answers as soon as it is over, having asked for the data once", () =>
       Effect.gen(function*() {
         const { asked, get, told } = yield* running(3)
-        assert.deepInclude(yield* hurried(get("77", 50)), { status: "success" })
+        assert.deepInclude(yield* TestTime.run(get("77", 50)), { status: "success" })
         assert.deepStrictEqual(told.map(([, ...rest]) => rest), [
           [50, "running"],
           [50, "running"],
@@ -89,7 +89,7 @@ describe("get_execution", () => {
     it.effect("answers what there is when the time is up, and how to wait on", () =>
       Effect.gen(function*() {
         const { dataAskedAt, get } = yield* running(1_000)
-        const { _guidance, status } = yield* hurried(get("77", 5))
+        const { _guidance, status } = yield* TestTime.run(get("77", 5))
         assert.strictEqual(status, "running")
         assert.strictEqual(_guidance?.example, "get_execution(id: '77', wait: 30)")
         assert.isAtLeast(dataAskedAt(), 5_000)
@@ -98,7 +98,7 @@ describe("get_execution", () => {
     it.effect("leaves time to read the data within the call", () =>
       Effect.gen(function*() {
         const { dataAskedAt, get } = yield* running(1_000)
-        assert.strictEqual((yield* hurried(get("77", 50))).status, "running")
+        assert.strictEqual((yield* TestTime.run(get("77", 50))).status, "running")
         assert.isBelow(dataAskedAt(), 45_000)
       }))
 

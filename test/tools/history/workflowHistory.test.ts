@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { marksIn } from "../../../src/answer/Truncated.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { parseCall } from "../../executions/runData.ts"
-import { hurried } from "../../support/clock.ts"
+import * as TestTime from "../../support/TestTime.ts"
 import { inWorld } from "../../support/world.ts"
 import { draft, setCode, versioned } from "../workflows.ts"
 
@@ -65,7 +65,7 @@ describe("workflow_history", () => {
 
   it.effect("does not take a version's name for the workflow's", () =>
     inWorld(() =>
-      hurried(Effect.gen(function*() {
+      TestTime.run(Effect.gen(function*() {
         const { id, versions: [first, second, third] } = yield* versioned
         yield* tools.activateWorkflow.call({ id, name: "Release", description: "Wrong prices" })
         const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })

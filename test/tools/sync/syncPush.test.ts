@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { writeFile } from "node:fs/promises"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { hurried } from "../../support/clock.ts"
+import * as TestTime from "../../support/TestTime.ts"
 import { node } from "../../support/workflows.ts"
 import { inWorld } from "../../support/world.ts"
 import { body, change, create, edit } from "../../sync/workflows.ts"
@@ -26,7 +26,7 @@ describe("sync_push", () => {
       const dry = yield* tools.syncPush.run({ publish: "new", dryRun: true })
       assert.strictEqual(dry.message, "Dry run: 1 updated, 1 conflict, 1 broken, 1 created, 1 new there, 1 same")
       isRefusing = true
-      const answer = yield* hurried(tools.syncPush.run({ publish: "new" }))
+      const answer = yield* TestTime.run(tools.syncPush.run({ publish: "new" }))
       const data = answer.data as typeof tools.syncPush.output.Type
       assert.strictEqual(
         answer.message,

@@ -7,7 +7,7 @@ import type { Hint } from "../../../src/base/Advice.ts"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { hurried } from "../../support/clock.ts"
+import * as TestTime from "../../support/TestTime.ts"
 import { main, node } from "../../support/workflows.ts"
 import { inMemory, inWorld } from "../../support/world.ts"
 
@@ -150,7 +150,7 @@ describe("activate_workflow claims only what happened", () => {
   const published = (through: ReturnType<typeof altering>) =>
     inWorld(
       () =>
-        hurried(Effect.gen(function*() {
+        TestTime.run(Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ name: "Idle", nodes: [clock], connections: {} })
           return yield* tools.activateWorkflow.call({ id })
         })),

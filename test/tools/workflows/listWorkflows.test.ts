@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { hurried } from "../../support/clock.ts"
+import * as TestTime from "../../support/TestTime.ts"
 import { workflow } from "../../support/workflows.ts"
 
 const entry = (id: string, name: string, more = {}) => workflow(id, [], { name, active: false, tags: [], ...more })
@@ -137,7 +137,7 @@ const slow = FakeN8n.layer(endless, { before: () => Effect.sleep("1 second") })
 
 layer(slow)("list_workflows with uses on a large n8n", (it) => {
   it.effect("stops after a time, says so, and continues from there", () =>
-    hurried(Effect.gen(function*() {
+    TestTime.run(Effect.gen(function*() {
       let scanned = 0
       let cursor: string | undefined
       do {

@@ -10,8 +10,8 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import * as Errors from "../../../src/base/Errors.ts"
 import { obj } from "../../../src/base/Json.ts"
 import type * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
-import { hurried } from "../../support/clock.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
+import * as TestTime from "../../support/TestTime.ts"
 import { contentOf, contents, failure, inFolder, isText, namesIn, over, refusal, workflow } from "./folder.ts"
 
 const counted = (file: WorkflowFiles.WorkflowFile) =>
@@ -425,7 +425,7 @@ describe("a workflow file with other processes", () => {
       yield* update("a.json", counted)
       const lock = lockOf(`${root}/a.json`)
       yield* fs.writeFileString(lock, `${process.ppid} x`)
-      const error = yield* hurried(refusal(update("a.json", counted)))
+      const error = yield* TestTime.run(refusal(update("a.json", counted)))
       yield* fs.remove(lock)
       assert.strictEqual(error.message, "File 'a.json' is being written by another process")
       assert.isTrue(Errors.isServerFault(error))

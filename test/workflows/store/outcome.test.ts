@@ -5,8 +5,8 @@ import * as FileSystem from "effect/FileSystem"
 import { arr, obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { hurried } from "../../support/clock.ts"
 import { reasonOf } from "../../support/reason.ts"
+import * as TestTime from "../../support/TestTime.ts"
 import { main, node } from "../../support/workflows.ts"
 import { inMemory, inWorld } from "../../support/world.ts"
 
@@ -128,7 +128,7 @@ describe("a dry run of workflow_edit", () => {
 describe("a write of a whole workflow", () => {
   it.effect("while a draft waits names what it holds back, and the calls that write it", () =>
     inWorld(({ api, folder }) =>
-      hurried(Effect.gen(function*() {
+      TestTime.run(Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const { id } = yield* tools.createWorkflow.call({ ...flow("old"), active: true })
         yield* tools.workflowSave.call({ workflowId: id, filePath: "f.json" })

@@ -7,7 +7,7 @@ import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { together } from "../../../src/workflows/store/Publishing.ts"
 import * as WorkflowStore from "../../../src/workflows/store/WorkflowStore.ts"
-import { hurried, timed } from "../../support/clock.ts"
+import * as TestTime from "../../support/TestTime.ts"
 import { joined, node, workflow } from "../../support/workflows.ts"
 import { inMemory, inWorld, type Options } from "../../support/world.ts"
 
@@ -105,14 +105,14 @@ describe("many publications", () => {
   it.effect("are reported in the time of the call, as is their undoing, by an n8n that is slow", () =>
     inWorld(
       function*({ api }) {
-        const { plan = "" } = yield* hurried(tools.bulkEdit.call({ ...change, dryRun: true }))
-        const { exit, seconds } = yield* timed(Deadline.bounded(tools.bulkEdit.answer({ plan }), true))
+        const { plan = "" } = yield* TestTime.run(tools.bulkEdit.call({ ...change, dryRun: true }))
+        const { exit, seconds } = yield* TestTime.measure(Deadline.bounded(tools.bulkEdit.answer({ plan }), true))
         assert.isBelow(seconds, Deadline.callMillis / 1_000)
         const { done: written = 0, warnings } = (yield* exit).data
         assert.isAtLeast(written, 4)
         assert.include(warnings?.join(), `${written} workflows: published`)
         yield* checkOrder(api)
-        const undone = yield* timed(Deadline.bounded(tools.workflowRestore.answer({ batch: plan }), true))
+        const undone = yield* TestTime.measure(Deadline.bounded(tools.workflowRestore.answer({ batch: plan }), true))
         assert.isBelow(undone.seconds, Deadline.callMillis / 1_000)
         assert.isAtLeast((yield* undone.exit).data.restored ?? 0, 4)
         assert.isAtMost(yield* asked(api), 2)
@@ -156,7 +156,7 @@ describe("many publications", () => {
           (id) => write({ kind: "n8n", id }, {}, { operation: "activate_workflow", publish: "now" }),
           { concurrency: 4 }
         )
-        const { exit, seconds } = yield* timed(together(on), 50)
+        const { exit, seconds } = yield* TestTime.measure(together(on), { step: 50 })
         const { warnings } = yield* exit
         assert.isBelow(seconds, 4)
         for (const each of warnings.values()) assert.match(each.join(), /has not started its triggers yet/)
