@@ -54,7 +54,8 @@ const unpaused = Layer.succeed(Turn.Slice, () => false)
 const url = new URL("https://n8n.example.test/")
 
 /**
- * In-memory n8n with this seed, and its client; each build of the layer has its own.
+ * In-memory n8n with this seed, and its client; each build of the layer has its own. Credentials are checked by the
+ * fields of their types as n8n 2.41.1 does.
  *
  * **Gotchas**
  *

@@ -1,12 +1,6 @@
 /** n8n's own description of its API (OpenAPI), the types of `Operations.ts` and the requests that the fake validates. */
 import { fileURLToPath } from "node:url"
-import * as credentials from "../../src/testing/n8nApi/credentials.ts"
-import * as dataTables from "../../src/testing/n8nApi/dataTables.ts"
-import * as executions from "../../src/testing/n8nApi/executions.ts"
-import * as instance from "../../src/testing/n8nApi/instance.ts"
-import * as publishing from "../../src/testing/n8nApi/publishing.ts"
-import * as tags from "../../src/testing/n8nApi/tags.ts"
-import * as workflows from "../../src/testing/n8nApi/workflows.ts"
+import { routes } from "../../src/testing/n8nApi/N8nApi.ts"
 
 interface Schema {
   readonly $ref?: string
@@ -225,10 +219,6 @@ ${operations}
 /** The file with the types, which are those of the newest n8n. */
 export const generated: string = fileURLToPath(new URL("../../src/n8n/generated/Operations.ts", import.meta.url))
 
-const routes = [credentials, dataTables, executions, instance, publishing, tags, workflows].flatMap(
-  ({ routes }) => routes
-)
-
 const keywords = "type nullable readOnly enum format pattern minimum maximum minLength maxLength minItems required"
   .split(" ")
 
@@ -257,11 +247,11 @@ const validation = (document: Document, { $ref, ...schema }: Schema): Schema => 
 const parameter = ({ type = "", ...schema }: Schema, usesZod: boolean): Schema =>
   usesZod && ["number", "integer"].includes(type) ? { type: "string", format: type } : { type, ...schema }
 
-/** The file of the requests of a document, with a line for each operation. */
+/** The file of the requests of a document, with a line for each operation: null if the fake does not have it. */
 export const printRequests = (document: Document): string => {
   const lines = described(document).flatMap(({ method, operation, parameters, path }) => {
     const name = `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`
-    if (!routes.some((route) => route.name === name)) return []
+    if (!routes.some((route) => route.name === name)) return [`${JSON.stringify(name)}: null`]
     const usesZod = operation["x-decorator-routed"] === true
     const of = (place: string) => {
       const all = parameters.filter((each) => each.in === place)

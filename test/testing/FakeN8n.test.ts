@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { readFileSync } from "node:fs"
@@ -77,6 +78,49 @@ describe("failures of the fake", () => {
       assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Orders", "Once"])
       yield* api.failTimes(9, 0)
       assert.strictEqual(reasonOf(yield* settle(Effect.flip(n8n.getWorkflow("w1")))), "Unreachable")
+    }).pipe(Effect.provide(fake())))
+
+  it.effect("replace those before, and end with none", () =>
+    Effect.gen(function*() {
+      const api = yield* FakeN8n.FakeN8n
+      const n8n = yield* N8nClient.N8nClient
+      const reason = Effect.map(settle(Effect.flip(n8n.getWorkflow("w1"))), reasonOf)
+      yield* api.failTimes(Infinity)
+      assert.strictEqual(yield* reason, "Status 503")
+      yield* api.failTimes(1, 401)
+      assert.strictEqual(yield* reason, "Status 401")
+      assert.strictEqual((yield* n8n.getWorkflow("w1")).name, "Orders")
+      yield* api.failTimes(Infinity, 401)
+      yield* api.failTimes(0)
+      assert.strictEqual((yield* n8n.getWorkflow("w1")).name, "Orders")
+    }).pipe(Effect.provide(fake())))
+})
+
+describe("credentials of the fake", () => {
+  it.effect("are refused as n8n refuses them, with the fields of its types", () =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient.N8nClient
+      const create = (type: string, values: object) =>
+        n8n.createCredential({ name: "Key", type, values: Redacted.make({ ...values }) })
+      assert.strictEqual((yield* create("httpBasicAuth", { user: "ada", password: "p" })).type, "httpBasicAuth")
+      const fault = (type: string, values: object) =>
+        Effect.map(Effect.flip(create(type, values)), ({ message }) => message)
+      assert.include(
+        yield* fault("httpBasicAuth", { bad: 1 }),
+        "is not allowed to have the additional property \"bad\""
+      )
+      assert.include(yield* fault("nobodysApi", {}), "req.body.type is not a known type")
+      assert.include(yield* fault("slackApi", {}), "requires property \"accessToken\"")
+      const { properties } = yield* n8n.credentialSchema("httpBasicAuth")
+      assert.hasAllKeys(properties, ["user", "password", "allowedHttpRequestDomains", "allowedDomains"])
+      assert.strictEqual((yield* Effect.flip(n8n.credentialSchema("nobodysApi")))._tag, "NotFoundError")
+    }).pipe(Effect.provide(fake())))
+
+  it.effect("do not stand for what the fake does not have", () =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient.N8nClient
+      const error = yield* Effect.flip(n8n.request("GET /users"))
+      assert.include(error.message, "this fake has no GET /users")
     }).pipe(Effect.provide(fake())))
 })
 

@@ -54,8 +54,8 @@ export type {
   Workflow
 } from "./state.ts"
 
-/** Routes, specific ones first, since the first matching path decides on 1.x. */
-const routes: ReadonlyArray<Route> = [
+/** Routes, specific ones first, since the first matching path decides on 1.x. @internal */
+export const routes: ReadonlyArray<Route> = [
   ...instance.routes,
   ...webhooks.routes,
   ...workflows.routes,
@@ -66,6 +66,15 @@ const routes: ReadonlyArray<Route> = [
   ...dataTables.routes
 ]
 
+/** Operation of n8n that is not simulated. */
+const missing = (method: string, pathname: string, version: Major) =>
+  Object.entries(operations[version]).find(([name, operation]) =>
+    operation === null &&
+    new RegExp(`^${name.replace(" ", " /api/v1").replaceAll("{}", "[^/]+")}/?$`).test(`${method} ${pathname}`)
+  )?.[0]
+
+const placesIn = (name: string) => name.split("{}").length
+
 /** Finds the route: 2.x tries the method on every matching path, 1.x only on the first. */
 const findRoute = (method: string, pathname: string, version: Major) => {
   const known = routes.filter(({ name, path }) =>
@@ -73,7 +82,13 @@ const findRoute = (method: string, pathname: string, version: Major) => {
   )
   const here = version === "2" ? known : known.filter(({ path }) => path.source === known[0]?.path.source)
   const route = here.find((each) => each.method === method)
-  if (route !== undefined) return Effect.succeed(route)
+  const name = missing(method, pathname, version)
+  if (route !== undefined && !(name !== undefined && placesIn(name) < placesIn(route.name))) {
+    return Effect.succeed(route)
+  }
+  if (name !== undefined) {
+    return refuse(501, `this fake has no ${name}: answer it in the option \`before\`, or test it on a real n8n`)
+  }
   return here.length === 0 ? refuse(404, "not found") : refuse(405, `${method} method not allowed`)
 }
 
@@ -129,7 +144,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
       const route = yield* findRoute(method, url.pathname, version)
       const params = mapValues(route.path.exec(url.pathname)?.groups ?? {}, decodeURIComponent)
       const operation = operations[version][route.name]
-      if (operation !== undefined) {
+      if (operation !== undefined && operation !== null) {
         yield* authorize(headers["x-n8n-api-key"], options)
         if (operation.needsBody === true && request.body === undefined) {
           return yield* refuse(415, `unsupported media type ${headers["content-type"]}`)

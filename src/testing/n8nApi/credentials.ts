@@ -1,9 +1,9 @@
-/** Credentials; their values are not stored. */
+/** Credentials, whose values are checked by the types of n8n 2.41.1 and not stored. */
 import * as Effect from "effect/Effect"
 import { json } from "./answers.ts"
-import schemas from "./credentialSchemas.json" with { type: "json" }
+import * as credentialTypes from "./credentialTypes.ts"
 import { api, type Call, type Handler, paginate, refuse } from "./server.ts"
-import { type Credential, type Obj, obj, only, owner, without } from "./state.ts"
+import { type Credential, type Obj, obj, only, owner } from "./state.ts"
 
 const listCredentials: Handler = (call) => paginate(call, call.state.credentials)
 
@@ -20,15 +20,31 @@ const find = Effect.fnUntraced(function*({ id, state }: Call, otherwise: string)
   return credential === undefined ? yield* refuse(404, otherwise) : { at, credential }
 })
 
-const createCredential: Handler = (call) => {
-  const { body, now, state } = call
+interface NewCredential {
+  readonly name: string
+  readonly type: string
+  readonly data: Obj
+  readonly id?: string
+  readonly projectId?: string
+}
+
+const createCredential: Handler = Effect.fnUntraced(function*(call) {
+  const { body, now, state, version } = call
+  const { data, id, name, projectId, type } = obj(body) as unknown as NewCredential
+  if (!credentialTypes.isKnown(type)) return yield* refuse(400, "req.body.type is not a known type")
+  const fault = credentialTypes.fault(type, data, version)
+  if (fault !== undefined) return yield* refuse(400, fault)
+  const projects = [owner.project, ...(state.projects ?? []).map((project) => project.id)]
+  if (projectId !== undefined && !projects.includes(projectId)) return yield* refuse(404, "Project not found")
+  if (id !== undefined && state.credentials.some((credential) => credential.id === id)) {
+    return yield* refuse(409, "A credential with this ID already exists")
+  }
   const dates = { createdAt: now, updatedAt: now }
-  const { name, type } = obj(body) as { readonly name: string; readonly type: string }
-  const credential = { id: state.nanoid(), name, type, ...dates }
+  const credential = { id: id ?? state.nanoid(), name, type, ...dates }
   const share = { id: owner.project, name: `${owner.name} <owner@example.com>`, role: "credential:owner", ...dates }
   state.credentials.unshift({ ...credential, shared: [share] })
-  return Effect.succeed(json(detail(credential, call)))
-}
+  return json(detail(credential, call))
+})
 
 const deleteCredential: Handler = Effect.fnUntraced(function*(call) {
   const { at, credential } = yield* find(call, "Not Found")
@@ -43,13 +59,10 @@ const testCredential: Handler = Effect.fnUntraced(function*(call) {
   return json({ status: "Error", message: "No testing function found for this credential." })
 })
 
-/** Fields of some types; n8n reports others as missing. */
-const getSchema: Handler = ({ id, version }) => {
-  const schema = Object.entries(schemas).find(([type]) => type === id)?.[1]
-  if (schema === undefined) return refuse(404, "Not Found")
-  const newer = version === "1" ? ["allowedHttpRequestDomains", "allowedDomains"] : []
-  return Effect.succeed(json({ ...schema, properties: without(schema.properties, ...newer) }))
-}
+const getSchema: Handler = ({ id, version }) =>
+  credentialTypes.isKnown(id)
+    ? Effect.succeed(json(credentialTypes.schemaOf(id, version)))
+    : refuse(404, "Not Found")
 
 export const routes = [
   api("GET", "/credentials", listCredentials),

@@ -92,7 +92,7 @@ const item = (execution: Execution, call: Call) => {
 
 const listExecutions: Handler = Effect.fnUntraced(function*(call) {
   const { query, state } = call
-  const { lastId, limit } = yield* pageOf(query)
+  const { lastId, limit } = yield* pageOf(call)
   const status = query.get("status")
   const workflowId = query.get("workflowId")
   const project = query.get("projectId")
@@ -116,9 +116,11 @@ const listExecutions: Handler = Effect.fnUntraced(function*(call) {
   })
 })
 
+/** Finds an execution; without workflows n8n looks for none. */
 const find = ({ id, state }: Call, otherwise: string) => {
   const execution = state.executions.get(id)
-  return execution === undefined ? refuse(404, otherwise) : Effect.succeed(execution)
+  if (execution !== undefined) return Effect.succeed(execution)
+  return refuse(404, state.workflows.size === 0 ? "Not Found" : otherwise)
 }
 
 const getExecution: Handler = Effect.fnUntraced(function*(call) {

@@ -133,8 +133,9 @@ const Cursor = Schema.StringFromBase64.pipe(Schema.decodeTo(Schema.fromJsonStrin
 export const encodeCursor = Schema.encodeSync(Cursor)
 
 /** Page of a query: a cursor's own limit wins, and 2.x treats a limit over 250 as 250. */
-export const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
+export const pageOf = Effect.fnUntraced(function*({ query, version }: Call) {
   const limit = Math.min(Math.trunc(Number(query.get("limit") ?? 100)), 250)
+  if (limit < 0 && version === "2") return yield* refuse(400, "Param `limit` must be a non-negative integer")
   const offset = Math.trunc(Number(query.get("offset") ?? 0))
   const cursor = query.get("cursor") ?? ""
   if (cursor === "") return { lastId: Infinity, limit, offset }
@@ -146,11 +147,15 @@ export const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
 
 /** Answers with the page of a list for which a call asks, with a view of each entry. */
 export const paginate = Effect.fnUntraced(function*<A>(
-  { query }: Call,
+  call: Call,
   all: ReadonlyArray<A>,
   view: (entry: A) => unknown = (entry) => entry
 ) {
-  const { limit, offset } = yield* pageOf(query)
+  const { query, version } = call
+  const { limit, offset } = yield* pageOf(call)
+  if (version === "1" && !Number.isInteger(Number(query.get("limit")))) {
+    return yield* refuse(400, "SQLITE_MISMATCH: datatype mismatch")
+  }
   const next = offset + limit
   return json({
     data: all.slice(offset, limit === 0 ? undefined : next).map(view),

@@ -31,11 +31,12 @@ export interface Operation {
   readonly needsBody?: boolean
 }
 
-/** Operations of each major version, such as `GET /workflows/{}`. */
-export const operations: { readonly [major in "1" | "2"]: { readonly [name: string]: Operation | undefined } } = {
-  "1": first,
-  "2": second
-}
+/** Operations of each major version, such as `GET /workflows/{}`; null for those that only n8n has. */
+export const operations: { readonly [major in "1" | "2"]: { readonly [name: string]: Operation | null | undefined } } =
+  {
+    "1": first,
+    "2": second
+  }
 
 /** First fault of a value. */
 type Check = (schema: Schema, value: unknown, path: string) => string | undefined
@@ -73,6 +74,17 @@ const formats: { readonly [format: string]: (text: string, name: string) => stri
 
 const formatFault = ({ format = "" }: Schema, text: string, path: string) =>
   formats[format]?.(text, path.slice(path.lastIndexOf("/") + 1))
+
+/** Fault of a text in the words of zod; only the id of a new credential has a pattern. */
+const textFault = (schema: Schema, text: string, path: string) => {
+  const { maxLength = Infinity, minLength = 0, pattern } = schema
+  if (text.length < minLength) return `String must contain at least ${minLength} character(s)`
+  if (text.length > maxLength) return `String must contain at most ${maxLength} character(s)`
+  if (pattern !== undefined && !new RegExp(pattern).test(text)) {
+    return "Use only letters, digits, underscores, and hyphens for the ID"
+  }
+  return formatFault(schema, text, path)
+}
 
 const isOf = ({ nullable, type }: Schema, value: unknown) =>
   type === undefined || kindOf(value) === type || type === "integer" && Number.isInteger(value) ||
@@ -141,7 +153,7 @@ const zod: Check = (schema, value, path) => {
   }
   if (allowed?.includes(value) === false) return `${path} Invalid enum value. Expected ${expected}, received '${value}'`
   if (typeof value === "string") {
-    const fault = formatFault(schema, value, path)
+    const fault = textFault(schema, value, path)
     return fault === undefined ? undefined : `${path} ${fault}`
   }
   if (Array.isArray(value)) return firstOf(value.entries(), ([at, each]) => zod(items ?? {}, each, `${path}/${at}`))

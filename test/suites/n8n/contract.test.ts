@@ -14,6 +14,7 @@ import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { main, node } from "../../support/workflows.ts"
 import * as contract from "../../testing/n8nApi/contract.ts"
+import * as corners from "../../testing/n8nApi/corners.ts"
 import * as resources from "../../testing/n8nApi/resources.ts"
 import { startsOwn } from "./elsewhere.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -69,12 +70,14 @@ for (const version of startsOwn("the contract", ["2", "1"] as const)) {
     const instance = Effect.map(RealN8n, ({ apiKey, url }) => ({ version, url, apiKey: Redacted.value(apiKey) }))
 
     // First, since its audit finds what the others leave.
-    it.effect("answers about its other contents as recorded", () =>
+    it.effect.each(
+      [["resources", resources.exchanges], ["corners", corners.exchanges]] as const
+    )("answers about its %s as recorded", ([subject, send]) =>
       Effect.gen(function*() {
-        const exchanges = yield* resources.exchanges(yield* instance)
+        const exchanges = yield* send(yield* instance)
         const { expect } = yield* Effect.promise(() => import("vitest"))
         yield* Effect.promise(() =>
-          expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version, "resources"))
+          expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version, subject))
         )
       }))
 
