@@ -71,6 +71,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   )
   const [release, forget] = yield* Effect.cachedInvalidateWithTTL(
     version.pipe(
+      Effect.withSpan("N8nClient.release"),
       // It is useful but never required.
       Effect.timeoutOption("2 seconds"),
       Effect.orElseSucceed(() => Option.none<string | undefined>())

@@ -54,9 +54,6 @@ const writeTimeout = 30
 /** The timeout for executions with data, in seconds: n8n takes about 9 s for 66 MB. */
 export const dataTimeout = 180
 
-/** Values of query parameters stay out of traces and errors. */
-const anyName = [/^/]
-
 const apiKeyHeader = "x-n8n-api-key"
 const maxRedirects = 3
 
@@ -238,7 +235,7 @@ const withSpaces = (fetch: typeof globalThis.fetch): typeof globalThis.fetch => 
 }
 
 /** Context of each request: no redirects of `fetch`, which would send the API key to any origin, and no secrets in traces. */
-const inRequestContext = ({ headers = {} }: Options) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+const inRequestContext = ({ headers = {} }: Options, { to }: Request) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.updateContext(effect, (context: Context.Context<R>): Context.Context<R> =>
     context.pipe(
       Context.add(FetchHttpClient.RequestInit, { redirect: "manual" }),
@@ -249,7 +246,7 @@ const inRequestContext = ({ headers = {} }: Options) => <A, E, R>(effect: Effect
         ...Object.keys(headers)
       ]),
       // Query parameters of a webhook are private to its workflow.
-      Context.add(UrlParams.CurrentRedactedNames, anyName)
+      Context.add(UrlParams.CurrentRedactedNames, to === "webhook" ? spans.anyName : spans.privateNames)
     ))
 
 /**
@@ -379,7 +376,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
   })
   return yield* Deadline.before(answered, until, (interrupt) => Effect.andThen(interrupt, late)).pipe(
     Effect.ensuring(Deadline.answered),
-    inRequestContext(options)
+    inRequestContext(options, request)
   )
 })
 

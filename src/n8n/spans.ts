@@ -8,6 +8,17 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Errors from "../base/Errors.ts"
 
+/** Any query parameter. */
+export const anyName: ReadonlyArray<RegExp> = [/^/]
+
+/**
+ * Query parameters whose values stay out of traces and errors: all but those that say which page and which executions
+ * were asked for. A name, tag, filter or search may be a person's.
+ */
+export const privateNames: ReadonlyArray<RegExp> = [
+  /^(?!(?:limit|cursor|offset|skip|take|status|workflowId|projectId|startedAfter|startedBefore|active|includeData|excludePinnedData|ignoreDataSizeLimit|redactExecutionData|publishIfActive|dryRun|returnData|sortBy)$)/
+]
+
 interface Sent {
   readonly method: string
   readonly url: URL

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -213,5 +214,32 @@ describe("the span of a method", () => {
       assert.notProperty(of("N8nClient.callWebhook"), "url.path")
       const told = inspect(spans.map(({ attributes }) => [...attributes]), { depth: 6 })
       for (const secret of [apiKey, "t0ken", "secret-path"]) assert.notInclude(told, secret)
+    }))
+
+  it.effect("shows which page of which list was asked for, and no name, search or value of a webhook", () =>
+    Effect.gen(function*() {
+      const { spans, tracer } = recording()
+      const { n8n } = yield* scriptedClient([says({ data: [], nextCursor: null })])
+      const traced = <A, E>(effect: Effect.Effect<A, E>) => settle(Effect.exit(effect)).pipe(Effect.withTracer(tracer))
+      yield* traced(n8n.listExecutions({ limit: 5, status: "error", workflowId: "w1" }))
+      yield* traced(n8n.listWorkflows({ limit: 7, name: "Ada's", tags: ["ada"] }))
+      yield* traced(n8n.callWebhook("a", { method: "GET", query: [["limit", "t0ken"]], seconds: 5 }))
+      const queries = spans.flatMap(({ attributes }) => attributes.get("url.query") ?? [])
+      assert.deepStrictEqual(queries, [
+        "limit=5&status=error&workflowId=w1",
+        "limit=8&cursor=eyJsaW1pdCI6OCwib2Zmc2V0IjowfQ%3D%3D&name=REDACTED&tags=REDACTED&excludePinnedData=true"
+      ])
+      assert.notInclude(inspect(spans.map(({ attributes }) => [...attributes]), { depth: 6 }), "t0ken")
+    }))
+
+  it.effect("has a request of n8n's release below it", () =>
+    Effect.gen(function*() {
+      const { spans, tracer } = recording()
+      const { n8n } = yield* scriptedClient([says("<html></html>")])
+      yield* settle(n8n.release).pipe(Effect.withTracer(tracer))
+      const [span, request] = spans
+      assert.deepStrictEqual([span?.name, request?.kind], ["N8nClient.release", "client"])
+      assert.strictEqual(span?.attributes.get("url.path"), "/")
+      assert.strictEqual(Option.getOrUndefined(request?.parent ?? Option.none())?.spanId, span?.spanId)
     }))
 })
