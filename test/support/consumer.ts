@@ -26,7 +26,7 @@ export const uses: ReadonlyArray<Use> = [
   use("Truncated", "/mcp", 100),
   use("Toolkit", "/mcp", 200),
   use("McpServer", "/mcp", 280),
-  use("FakeN8n", "/testing", 280)
+  use("FakeN8n", "/testing", 370)
 ]
 
 /** Code of an app that imports this and nothing else. */
