@@ -319,7 +319,9 @@ const publishDraft = Effect.fnUntraced(
           const isAsWritten = Change.digester(plan)(now) === after
           return isAsWritten || (yield* snapshotWith(plan, entry, after)) !== undefined
             ? modification<Plans.Outcome>(outcome, {}, "now")
-            : untouched("someone has changed its draft since the batch: activate_workflow publishes all of it")
+            : untouched(
+              "someone has changed its draft since the batch: publish the workflow itself to publish all of it"
+            )
         }),
         { operation: "bulk_edit", problems: "none" }
       )
@@ -343,18 +345,18 @@ const decodePublication = Input.decoder(Schema.UndefinedOr(Schema.Literals(["kee
 /** Reason why a batch does not publish a draft as proven. */
 const notProven = ({ proven }: Plans.Outcome): string | undefined =>
   proven === undefined
-    ? "not proven: workflow_prove(batch) proves it"
+    ? "not proven: prove the batch first"
     : proven.runs === 0
-    ? "no recorded run could be replayed: activate_workflow publishes it"
+    ? "no recorded run could be replayed: publish the workflow itself"
     : proven.same < proven.runs && proven.same + (proven.unknown ?? 0) === proven.runs
-    ? "its runs cannot be compared, since a node has no recorded items: test_workflow tries it, activate_workflow publishes it"
+    ? "its runs cannot be compared, since a node has no recorded items: test it, and publish the workflow itself"
     : proven.same < proven.runs
-    ? `${proven.runs - proven.same} of ${proven.runs} runs differ: activate_workflow publishes it nevertheless`
+    ? `${proven.runs - proven.same} of ${proven.runs} runs differ: publish the workflow itself if that is right`
     : proven.untested !== undefined
-    ? `${Rows.listed(proven.untested, 3, "; ")}: activate_workflow publishes it nevertheless`
+    ? `${Rows.listed(proven.untested, 3, "; ")}: publish the workflow itself if that is right`
     : proven.unreached === undefined
     ? undefined
-    : `no recorded run reaches ${Rows.names(proven.unreached)}: activate_workflow publishes it nevertheless`
+    : `no recorded run reaches ${Rows.names(proven.unreached)}: publish the workflow itself if that is right`
 
 /**
  * Writes a plan, or continues one; workflows that differ at a place of their change are left out. With `keep`, published
@@ -374,7 +376,7 @@ export const apply = Effect.fn("Fleet.apply")(function*(id: string, publish?: "k
     const why = publish === "proven"
       ? outcome && notProven(outcome)
       : entry.hasDraft
-      ? "a draft waited before the batch: activate_workflow publishes both"
+      ? "a draft waited before the batch: publish the workflow itself to publish both"
       : undefined
     return why === undefined || outcome === undefined ? [] : [[entry.id, { ...outcome, why }]]
   })

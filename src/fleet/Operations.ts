@@ -103,7 +103,7 @@ const fault = (wire: Obj): string | undefined => {
   if (only !== undefined && Object.keys(obj(only) ?? { "": 0 }).some((key) => !Object.hasOwn(Only.fields, key))) {
     return `only takes ${Object.keys(Only.fields).join(", ")}: conditions of the operation, all met`
   }
-  if (typeof op === "string" && single.has(op)) return `${op} is for one workflow: use workflow_edit`
+  if (typeof op === "string" && single.has(op)) return `${op} is for one workflow: edit that one alone`
   if (node !== undefined && typeof node !== "string" && !isTarget(node)) {
     return "node is a name or id, or {type?, name?} for every node that matches"
   }

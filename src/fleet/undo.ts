@@ -73,7 +73,7 @@ const irrevertible = (
   // Settings have no draft.
   const isPublished = plan.publish === "draft" && hasNodes && entry.active && !entry.hasDraft && !Workflow.hasDraft(now)
   return isPublished && entry.publication === undefined && outcome?.published !== true
-    ? "its draft was published since the batch: workflow_restore(id, version) can go back"
+    ? "its draft was published since the batch: restore an earlier version to go back"
     : undefined
 }
 
@@ -88,7 +88,7 @@ const takeBack = Effect.fnUntraced(function*(plan: Plans.Plan, entry: Plans.Entr
   const hasContent = entry.places?.length !== 0
   const snapshot = hasContent ? yield* snapshotBefore(plan, entry, outcome) : {}
   const release = yield* N8nClient.use((n8n) => n8n.release)
-  if (snapshot === undefined) return changedSince("its snapshot is gone: workflow_history lists what there is")
+  if (snapshot === undefined) return changedSince("its snapshot is gone: restore one of the versions in its history")
   const former: Obj = entry.isFile === true ? { ...ofFile(entry.id, snapshot) } : snapshot
   // A draft waited, or the batch has published or unpublished: the version that ran is published again by itself.
   const hadDraft = entry.isFile !== true &&

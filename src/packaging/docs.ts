@@ -26,7 +26,6 @@ const app = await Application.bootstrap({
     "src/n8n/operations.ts:Argument",
     "src/n8n/operations.ts:Item",
     // Inner parts of a server in the types of its options and of transports.
-    "src/mcp/eras/Sealing.ts:Sealing",
     "src/mcp/Methods.ts:About",
     "src/mcp/Methods.ts:Methods"
   ],

@@ -31,15 +31,8 @@ const lines = (file: string, match: RegExp) =>
 /** Notes of answers, and reasons for a refused text, that name a tool; advice must not be among them. */
 const notes: Readonly<Record<string, number>> = {
   "executions/Selection.ts": 2,
-  "fleet/Fleet.ts": 8,
-  "fleet/Operations.ts": 1,
-  "fleet/undo.ts": 2,
   "n8n/Links.ts": 1,
-  "tables/TableWrite.ts": 1,
-  "trials/proof/CallersProof.ts": 1,
-  "trials/proof/triggerTest.ts": 1,
-  "workflows/store/conflict.ts": 1,
-  "workflows/store/live.ts": 1
+  "tables/TableWrite.ts": 1
 }
 
 /** Lines with options: what a configuration reads, a link to the n8n of a profile, and a package that cannot be read. */

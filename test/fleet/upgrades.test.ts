@@ -95,7 +95,7 @@ describe("upgrades of many workflows", () => {
         tools.bulkEdit.call({ plan: plan.id, publish: "proven" }),
         ({ done, published, refused }) => [done, published, refused?.[0]?.why]
       )
-      assert.deepStrictEqual(yield* publish, [1, undefined, "not proven: workflow_prove(batch) proves it"])
+      assert.deepStrictEqual(yield* publish, [1, undefined, "not proven: prove the batch first"])
       yield* BatchProof.prove(plan.id, { timeout: 25_000, redacts: true })
       yield* api.edit("w1", (now) => ({ ...now, nodes: [...nodesOf(now), node("Note", "stickyNote", 1)] as never }))
       assert.deepStrictEqual(yield* publish, [1, undefined, "its draft has changed since its proof: prove it again"])
@@ -125,7 +125,7 @@ describe("upgrades of many workflows", () => {
           type === "application/json" ? [1, undefined] : [
             undefined,
             "'Hook' 1.1 → 2.1 could not be tested: n8n does not store a body of type 'multipart/form-data' as it was sent: " +
-            "activate_workflow publishes it nevertheless"
+            "publish the workflow itself if that is right"
           ]
         )
         assert.lengthOf(yield* api.workflows, 1)

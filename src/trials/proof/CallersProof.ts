@@ -44,7 +44,7 @@ interface Called {
 /** Reasons why links other than calls are not replayed. */
 const reasons = {
   tool: "calls it as a tool: when, the model decides",
-  error: "starts it when it fails: test it with test_workflow",
+  error: "starts it when it fails: test that by itself",
   http: "calls it by its webhook: prove it without callers",
   self: "calls itself",
   draft: "only its draft calls it"

@@ -310,7 +310,7 @@ export const unseen = (all: ReadonlyArray<Tested>): ReadonlyArray<Groups.NotRepl
     why === undefined ? [] : [{
       node,
       why: `typeVersion ${versions}: a replay starts after the trigger, which cannot be tested on a copy (${why}); ` +
-        "once it is published, test_workflow(mode: 'live') shows what it makes of a request"
+        "once it is published, a live test shows what it makes of a request"
     }]
   )
 

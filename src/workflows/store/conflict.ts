@@ -44,7 +44,7 @@ export const overwritten = Effect.fnUntraced(function*(before: Workflow.Workflow
     versions.slice(ours + 1, read).map((version) =>
       `version ${version.versionId} of ${
         version.authors ?? "someone else"
-      } (${version.createdAt}) was saved in between and overwritten: workflow_restore(id: '${after.id}', version: '${version.versionId}') brings it back`
+      } (${version.createdAt}) was saved in between and overwritten: restore version '${version.versionId}' of '${after.id}' to bring it back`
     )
 })
 

@@ -275,7 +275,7 @@ const zoneWarnings = (before: Workflow.Workflow, now: Workflow.Workflow): Readon
   )
   return names.length === 0 ? [] : [
     `${Rows.names(names)} still starts by the former time zone, which n8n took when it registered the trigger: ` +
-    `deactivate_workflow(id: '${now.id}'), then activate_workflow registers it again`
+    `unpublish the workflow and publish it again, and n8n registers it by the new one`
   ]
 }
 

@@ -174,8 +174,11 @@ describe("a change of many workflows", () => {
       yield* annotate(api, "c")
       const live = yield* tools.bulkEdit.call({ plan, publish: "keep" })
       assert.deepStrictEqual(live.refused?.map(({ why, workflows }) => [arr(workflows)[0], why]), [
-        ["注文 a (a)", "a draft waited before the batch: activate_workflow publishes both"],
-        ["注文 c (c)", "someone has changed its draft since the batch: activate_workflow publishes all of it"]
+        ["注文 a (a)", "a draft waited before the batch: publish the workflow itself to publish both"],
+        [
+          "注文 c (c)",
+          "someone has changed its draft since the batch: publish the workflow itself to publish all of it"
+        ]
       ])
       assert.deepStrictEqual(yield* urls(api), { ...after, a: "new*!", c: "new*!" })
       assert.deepInclude(yield* restore(plan), { restored: 3 })

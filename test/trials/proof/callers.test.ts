@@ -157,7 +157,7 @@ describe("a proof of callers", () => {
         ["Caller", "n8n has not stored every run that it started"],
         ["Silent", "The workflow has no recorded runs to replay"],
         ["Agent", "calls it as a tool: when, the model decides"],
-        ["Alerting", "starts it when it fails: test it with test_workflow"]
+        ["Alerting", "starts it when it fails: test that by itself"]
       ])
     }, {
       seed: {
