@@ -18,15 +18,15 @@ export const uses: ReadonlyArray<Use> = [
   use("WorkflowDiff", "/domain", 50),
   use("Workflow", "/domain", 100),
   use("WorkflowProblems", "/domain", 160),
-  use("N8nClient", "", 220),
-  use("layer", "/N8nClient", 205),
-  use("getExecution", "/tools/executions/getExecution", 240),
+  use("N8nClient", "", 225),
+  use("layer", "/N8nClient", 210),
+  use("getExecution", "/tools/executions/getExecution", 250),
   use("listWorkflows", "/tools/workflows/listWorkflows", 220),
   use("all", "/tools", 1250),
-  use("Truncated", "/mcp", 100),
+  use("Truncated", "/Truncated", 100),
   use("Toolkit", "/mcp", 200),
   use("McpServer", "/mcp", 280),
-  use("FakeN8n", "/testing", 370)
+  use("FakeN8n", "/testing", 375)
 ]
 
 /** Code of an app that imports this and nothing else. */
