@@ -53,8 +53,11 @@ const unpaused = Layer.succeed(Turn.Slice, () => false)
 /** Reserved host name; requests never leave the process. */
 const url = new URL("https://n8n.example.test/")
 
+/** Number of fakes so far: each is an n8n of its own for caches and snapshots, which know it by its key. */
+let count = 0
+
 /**
- * In-memory n8n with this seed, and its client; each build of the layer has its own. Credentials are checked by the
+ * In-memory n8n with this seed, and its client; each build of the layer is another n8n, with caches of its own. Credentials are checked by the
  * fields of their types as n8n 2.41.1 does.
  *
  * **Gotchas**
@@ -85,7 +88,11 @@ export const layer = (
 ): Layer.Layer<N8nClient.N8nClient | FakeN8n> => {
   const fake = Layer.effect(FakeN8n, N8nApi.make(seed, options))
   const http = Layer.effect(HttpClient.HttpClient, Effect.map(FakeN8n, ({ client }) => client))
-  return N8nClient.layer({ url, apiKey: Redacted.make(options.apiKey ?? "fake-key") }).pipe(
+  const client = Effect.map(
+    N8nClient.make({ url, apiKey: Redacted.make(options.apiKey ?? "fake-key") }),
+    (client) => ({ ...client, instance: { ...client.instance, key: `${client.instance.key}/${count++}` } })
+  )
+  return Layer.effect(N8nClient.N8nClient, client).pipe(
     Layer.provide(http),
     Layer.provideMerge(fake),
     Layer.merge(unpaused)
