@@ -43,8 +43,8 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>("effect-n8n
   target,
   { httpApiStatus: 404 }
 ) {
-  /** @internal */
-  get [TypeId]() {
+  /** Marks an error of this package, for types as well: an app's own `NotFoundError` is not one. */
+  get [TypeId](): typeof TypeId {
     return TypeId
   }
   override get message() {
@@ -173,8 +173,8 @@ export class ApiError extends Schema.TaggedError<ApiError>("effect-n8n-mcp/Error
   { ...target, reason: Reason },
   { httpApiStatus: 502 }
 ) {
-  /** @internal */
-  get [TypeId]() {
+  /** Marks an error of this package, for types as well: an app's own `NotFoundError` is not one. */
+  get [TypeId](): typeof TypeId {
     return TypeId
   }
   /** The reason: `cause.code` is `ECONNREFUSED` if nothing listens. */
@@ -265,8 +265,8 @@ export class ValidationError extends Schema.TaggedError<ValidationError>("effect
   },
   { httpApiStatus: 400 }
 ) {
-  /** @internal */
-  get [TypeId]() {
+  /** Marks an error of this package, for types as well: an app's own `NotFoundError` is not one. */
+  get [TypeId](): typeof TypeId {
     return TypeId
   }
   override get message() {

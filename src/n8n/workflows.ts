@@ -6,7 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
-import { defined, type Obj } from "../base/Json.ts"
+import { defined, type Obj, obj } from "../base/Json.ts"
 import { maxPage } from "./model/Limits.ts"
 import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
@@ -244,6 +244,10 @@ const switchTo = (requests: Requests.Requests) => (id: string, action: string, e
   )
 }
 
+/** Nodes of a workflow to create, at a place, which n8n requires as it does settings. */
+const placed = (nodes: unknown): unknown =>
+  Array.isArray(nodes) ? nodes.map((node) => obj(node) ? { position: [0, 0], ...node } : node) : nodes
+
 /** The workflow endpoints. A write is never sent again if it may have arrived. */
 export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
   const listWorkflows = list(requests)
@@ -328,7 +332,9 @@ export const make = Effect.fnUntraced(function*(requests: Requests.Requests) {
     /** `POST /workflows`; returns it as stored. `projectId` and `parentFolderId` place it (2.x, with a licence). */
     createWorkflow: Effect.fn("N8nClient.createWorkflow")((body: Workflow.New) =>
       requests.serializeWrite(
-        Requests.postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, { body })
+        Requests.postJson(requests, "/workflows", Workflow.Workflow, { operation: "create workflow" }, {
+          body: { settings: {}, ...body, nodes: placed(body.nodes) }
+        })
       )
     ),
     /**

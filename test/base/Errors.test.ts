@@ -135,4 +135,14 @@ describe("an error", () => {
       errors.failed.message
     ])
   })
+
+  it.effect("leaves an app's error of the same name in the type and in the failure, when ours are caught", () =>
+    Effect.gen(function*() {
+      const own = new NotFoundError({ page: "p" })
+      const work: Effect.Effect<never, Errors.N8nError | NotFoundError> = Effect.fail(own)
+      const rest: Effect.Effect<void, NotFoundError> = Effect.catchIf(work, Errors.isN8nError, () => Effect.void)
+      // @ts-expect-error: the app's error can still occur.
+      const none: Effect.Effect<void> = rest
+      assert.strictEqual(yield* Effect.flip(none as typeof rest), own)
+    }))
 })

@@ -60,7 +60,7 @@ describe("a rule of the application", () => {
       const update = store.write({ kind: "n8n", id: "1" }, { name: "Other" })
       const errors = yield* Effect.all([
         Effect.flip(update),
-        Effect.flip(n8n.createWorkflow({ ...orders, settings: {} })),
+        Effect.flip(n8n.createWorkflow({ name: orders.name, nodes: [], connections: {} })),
         Effect.flip(tools.activateWorkflow.call({ id: "1" }))
       ])
       for (const error of errors) assert.include(error.message, "acme/owner: The name has no owner")

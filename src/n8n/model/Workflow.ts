@@ -61,12 +61,17 @@ export class Node extends Schema.Opaque<Node>()(Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )) {}
 
-/** Workflow to create; n8n gives its nodes ids. */
+/** Workflow to create, without what n8n decides itself; it gives nodes ids, too. */
 export interface New {
   readonly name: string
   readonly nodes: ReadonlyArray<Node>
   readonly connections: Connections.Connections
   readonly settings?: Settings
+  readonly id?: never
+  readonly active?: never
+  readonly versionId?: never
+  readonly createdAt?: never
+  readonly updatedAt?: never
   readonly [part: string]: unknown
 }
 

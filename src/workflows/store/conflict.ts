@@ -78,7 +78,9 @@ export const moved = Effect.fnUntraced(function*(
   const author = versions.find(({ versionId }) => versionId === now.versionId)?.authors
   const then = before ?? (yield* versionOf(snapshots, now, seen))
   const details = [
-    `it is no longer in version ${seen}, but in ${now.versionId ?? "another"}`,
+    seen === now.versionId
+      ? "it was changed meanwhile, in parts that a version does not hold"
+      : `it is no longer in version ${seen}, but in ${now.versionId ?? "another"}`,
     ...(author ? [`by ${author}`] : []),
     ...(now.updatedAt === undefined ? [] : [now.updatedAt]),
     ...(then === undefined ? [] : [`changed: ${WorkflowDiff.summary(then, now)}`])
