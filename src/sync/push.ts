@@ -186,7 +186,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     action: isDone ? isNew ? "created" as const : "updated" as const : undefined,
     changed: isNew
       ? undefined
-      : content.changedLine(then, held.length === 0 ? target : content.withRest(target, then, scope)),
+      : content.changedLine(then, now),
     held: nonEmpty(held),
     published: dryRun && isNew ? publishes || undefined : isDone ? isLive(written) : undefined,
     notPublished: publishes && !dryRun && writing.isRefused(written, scope) ? true as const : undefined,

@@ -37,16 +37,20 @@ const outcomeOf = (
   entry: Promotion,
   written: Outcome,
   warnings: ReadonlyArray<string>,
-  isRefused: boolean
+  scope: content.Scope,
+  isRefused = false
 ): Promotion =>
   defined({
     ...entry,
     target: written.workflow.id,
     action: entry.status === "new"
       ? "created" as const
-      : written.isWritten || entry.action === "updated"
+      : written.changed !== "nothing" || entry.action === "updated"
       ? "updated" as const
       : undefined,
+    changed: entry.action === undefined && entry.changed !== undefined
+      ? content.changedLine(content.of(written.before, scope), content.of(written.workflow, scope))
+      : entry.changed,
     held: nonEmpty(written.held),
     published: isLive(written),
     notPublished: isRefused ? true as const : undefined,
@@ -109,7 +113,7 @@ const applied = Effect.fnUntraced(function*<R>(
         ...entry.warnings ?? [],
         ...warnings,
         ...writing.remarks(target, workflow, scope, { isNew: current === undefined, publishes })
-      ], isPublished && writing.isRefused(outcome, scope))
+      ], scope, isPublished && writing.isRefused(outcome, scope))
     }
   )
 
@@ -120,7 +124,7 @@ const applied = Effect.fnUntraced(function*<R>(
     written.set(entry.id, whole.workflow)
     yield* note(entry.id, whole.workflow)
     const isRefused = publishes && writing.isRefused(whole, scope)
-    return outcomeOf(outcome, whole, [...outcome.warnings ?? [], ...whole.warnings], isRefused)
+    return outcomeOf(outcome, whole, [...outcome.warnings ?? [], ...whole.warnings], scope, isRefused)
   })
 
   const outcomes = new Map<string, Promotion>()
@@ -166,22 +170,23 @@ const applied = Effect.fnUntraced(function*<R>(
 
 export { Bindings, type Obstacle, type PromoteOptions, type Promotion, type PromotionReport } from "./source.ts"
 
-/** Outcome that a promotion would have, with the changes that it would hold back. */
+/** Outcome that a promotion would have. */
 const foreseen = Effect.fnUntraced(function*<R>(
   { publishes = false }: PromoteOptions<R>,
   { scope }: Facts,
   { contentFor }: Plan,
   { current, entry, workflow }: Task
 ) {
-  const planned: Promotion = { ...entry, action: entry.status === "new" ? "created" : "updated" }
-  if (current === undefined || publishes || !current.active) return planned
+  if (current === undefined) return { ...entry, action: "created" } satisfies Promotion as Promotion
   const now = content.of(current, scope)
   const written = yield* Effect.option(writing.update(
     current.id,
     withTargetSettings(now, contentFor(workflow, true).target),
     { expectedHash: content.hash(now), operation, publishes, dryRun: true, scope }
   ))
-  return written._tag === "None" ? planned : outcomeOf(planned, written.value, entry.warnings ?? [], false)
+  return written._tag === "None"
+    ? { ...entry, action: "updated" } satisfies Promotion as Promotion
+    : outcomeOf(entry, written.value, [...entry.warnings ?? [], ...written.value.warnings], scope)
 }, (effect, { to }) => Effect.provideService(effect, N8nClient, to))
 
 /**

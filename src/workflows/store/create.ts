@@ -1,7 +1,7 @@
 /** Creations, and the removal of what was created in vain. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
-import type { Obj } from "../../base/Json.ts"
+import { defined, isEmpty, type Obj, without } from "../../base/Json.ts"
 import { mapStrings } from "../../base/JsonPath.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -9,7 +9,7 @@ import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import { preview, puttingBack } from "../../n8n/WriteGuard.ts"
 import type { Created } from "../../workflow/edit/WorkflowEdit.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
-import { type Made, type Outcome, type Patch, type Publish } from "./Outcome.ts"
+import { applied, checkParts, type Made, type Outcome, type Patch, type Publish } from "./Outcome.ts"
 import { deleteUnpublished, type Progress, published, unpublished } from "./Publishing.ts"
 import {
   adding,
@@ -24,7 +24,7 @@ import {
   tagged,
   target
 } from "./steps.ts"
-import { lostConnections, prepare, withoutRefused } from "./WorkflowBody.ts"
+import { leftOut, lostConnections, notInV1, prepare, withoutRefused } from "./WorkflowBody.ts"
 
 /** Creates a workflow: what n8n takes only for an existing one, and the publication, are later steps. */
 export const create = Effect.fnUntraced(function*(
@@ -34,7 +34,11 @@ export const create = Effect.fnUntraced(function*(
   { dryRun = false, problems, publish, source }: CompleteOptions
 ) {
   const n8n = yield* N8nClient
-  const { description, tags = [], ...parts } = yield* Placeholders.restore({ ...input as Obj }, undefined)
+  const whole = yield* Placeholders.restore(defined({ ...input as Obj }), undefined)
+  yield* checkParts({ publish, settings: whole["settings"], tags: whole["tags"] })
+  const isLacking = isV1(yield* n8n.release)
+  const { description, tags = [], ...parts } = without(whole, (_, key) => isLacking && notInV1.has(key))
+  const refused = Object.keys(whole).filter((key) => isLacking && notInV1.has(key) && !isEmpty(whole[key]))
   const names = Workflow.tagNames({ tags })
   const repaired = yield* Effect.provideService(prepare(parts, source), NodeCatalogue, dependencies.catalogue)
   const body = repaired.workflow
@@ -57,11 +61,20 @@ export const create = Effect.fnUntraced(function*(
       former: undefined,
       isWritten,
       made: [],
-      warnings: [...repaired.warnings, ...progress.warnings, ...remarks]
+      warnings: [
+        ...repaired.warnings,
+        ...leftOut(refused.map((key) => [key])),
+        ...progress.warnings,
+        ...remarks
+      ]
     }))
   if (dryRun) {
     yield* preview({ after: { ...body } }, n8n.getWorkflow)
-    return yield* outcome({ id: "", active: false, ...body } as Workflow.Workflow, { warnings: [] }, false)
+    const foreseen = applied({ id: "", active: false, ...body } as Workflow.Workflow, {
+      tags: names,
+      ...typeof description === "string" ? { description } : {}
+    })
+    return yield* outcome(foreseen, { warnings: [] }, false)
   }
   const posted = yield* withoutRefused(body, (body) => n8n.createWorkflow({ ...body as Workflow.New, ...place })).pipe(
     Effect.catchIf(Errors.isUncertain, (error) =>
@@ -72,7 +85,7 @@ export const create = Effect.fnUntraced(function*(
     explained(dependencies, body)
   )
   let progress: Progress = posted
-  if (typeof description === "string" && description !== "" && !isV1(yield* n8n.release)) {
+  if (typeof description === "string" && description !== "") {
     const { connections, name, nodes } = posted.workflow
     const next = { name, nodes, connections, settings: Workflow.settingsToName(posted.workflow), description }
     const step = Effect.map(n8n.putWorkflow(posted.workflow.id, next), (workflow) => ({ workflow, warnings: [] }))
