@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { randomUUID } from "node:crypto"
 import { homedir } from "node:os"
@@ -35,23 +36,46 @@ export class Documents extends Context.Service<Documents, {
   readonly collection: (name: string, owner: string) => Collection
 }>()("effect-n8n-mcp/Documents") {}
 
+const isName = Schema.is(Schema.String.check(Schema.isPattern(/^(?!\.+$)[\w.-]+$/)))
+
+const refused = (name: string) =>
+  Errors.invalid(
+    "name",
+    `'${name}' is not the name of a document`,
+    "Names consist of letters, digits, '.', '_' and '-'."
+  )
+
+/** Collections that refuse other names, which could lead to another folder. */
+const checked = (open: (name: string, owner: string) => Collection): typeof Documents.Service => ({
+  collection: (collection, owner) => {
+    if (!isName(collection)) {
+      const fault = refused(collection)
+      const refuse = () => fault
+      return { list: fault, read: refuse, write: refuse, add: refuse, remove: refuse }
+    }
+    const { add, list, read, remove, write } = open(collection, owner)
+    const named =
+      <Rest extends ReadonlyArray<unknown>, A>(access: (name: string, ...rest: Rest) => Access<A>) =>
+      (name: string, ...rest: Rest) => isName(name) ? access(name, ...rest) : refused(name)
+    return { list, read: named(read), write: named(write), add: named(add), remove: named(remove) }
+  }
+})
+
 /** Documents that end with the process. */
 export const layerMemory: Layer.Layer<Documents> = Layer.sync(Documents, () => {
   const all = new Map<string, Map<string, Uint8Array>>()
-  return {
-    collection: (name, owner) => {
-      const key = `${name}/${owner}`
-      const own = all.get(key) ?? new Map<string, Uint8Array>()
-      all.set(key, own)
-      return {
-        list: Effect.sync(() => [...own.keys()]),
-        read: (name) => Effect.sync(() => own.get(name)),
-        write: (name, body) => Effect.sync(() => void own.set(name, body)),
-        add: (name, body = new Uint8Array()) => Effect.sync(() => !own.has(name) && own.set(name, body) !== undefined),
-        remove: (name) => Effect.sync(() => void own.delete(name))
-      }
+  return checked((name, owner) => {
+    const key = `${name}/${owner}`
+    const own = all.get(key) ?? new Map<string, Uint8Array>()
+    all.set(key, own)
+    return {
+      list: Effect.sync(() => [...own.keys()]),
+      read: (name) => Effect.sync(() => own.get(name)),
+      write: (name, body) => Effect.sync(() => void own.set(name, body)),
+      add: (name, body = new Uint8Array()) => Effect.sync(() => !own.has(name) && own.set(name, body) !== undefined),
+      remove: (name) => Effect.sync(() => void own.delete(name))
     }
-  }
+  })
 })
 
 const isMissing = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
@@ -93,48 +117,46 @@ export const layerFolder = (folder: string): Layer.Layer<Documents, never, FileS
         const staged = content(file, body)
         return AtomicFile.stage(fs, staged, () => fs.link(staged.temporary, file))
       }
-      return {
-        collection: (collection, owner) => {
-          const own = path.join(folder, collection, sha256(owner).slice(0, 16))
-          const made = Effect.andThen(
-            fs.makeDirectory(own, { recursive: true, mode: 0o700 }),
-            // An existing folder may be open to all.
-            Effect.ignore(fs.chmod(folder, 0o700))
-          )
-          const file = (name: string) => path.join(own, name)
-          const access = <A>(effect: Effect.Effect<A, PlatformError.PlatformError>) =>
-            Effect.mapError(effect, unusable(folder))
-          return {
-            list: fs.readDirectory(own).pipe(
-              Effect.catchIf(isMissing, () => Effect.succeed([])),
-              Effect.tap((names) =>
-                AtomicFile.removeLeft(fs, names.filter(isTemporary).map((name) => path.join(own, name)))
-              ),
-              Effect.map((names) => names.filter((name) => !isTemporary(name))),
+      return checked((collection, owner) => {
+        const own = path.join(folder, collection, sha256(owner).slice(0, 16))
+        const made = Effect.andThen(
+          fs.makeDirectory(own, { recursive: true, mode: 0o700 }),
+          // An existing folder may be open to all.
+          Effect.ignore(fs.chmod(folder, 0o700))
+        )
+        const file = (name: string) => path.join(own, name)
+        const access = <A>(effect: Effect.Effect<A, PlatformError.PlatformError>) =>
+          Effect.mapError(effect, unusable(folder))
+        return {
+          list: fs.readDirectory(own).pipe(
+            Effect.catchIf(isMissing, () => Effect.succeed([])),
+            Effect.tap((names) =>
+              AtomicFile.removeLeft(fs, names.filter(isTemporary).map((name) => path.join(own, name)))
+            ),
+            Effect.map((names) => names.filter((name) => !isTemporary(name))),
+            access
+          ),
+          read: (name) => access(Effect.catchIf(fs.readFile(file(name)), isMissing, () => Effect.undefined)),
+          write: (name, bytes) =>
+            access(Effect.andThen(made, AtomicFile.write(fs, file(name), content(file(name), bytes)))),
+          add: (name, body) =>
+            made.pipe(
+              Effect.andThen(body === undefined ? create(file(name)) : link(file(name), body)),
+              Effect.as(true),
+              Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false)),
               access
             ),
-            read: (name) => access(Effect.catchIf(fs.readFile(file(name)), isMissing, () => Effect.undefined)),
-            write: (name, bytes) =>
-              access(Effect.andThen(made, AtomicFile.write(fs, file(name), content(file(name), bytes)))),
-            add: (name, body) =>
-              made.pipe(
-                Effect.andThen(body === undefined ? create(file(name)) : link(file(name), body)),
-                Effect.as(true),
-                Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.succeed(false)),
-                access
-              ),
-            remove: (name) => access(fs.remove(file(name), { force: true }))
-          }
+          remove: (name) => access(fs.remove(file(name), { force: true }))
         }
-      }
+      })
     })
   )
 
 /** Documents in the table `n8n_mcp_documents` of the database that the processes of a server share. @internal */
 export const layerDatabase: Layer.Layer<Documents, never, Database.Database> = Layer.effect(
   Documents,
-  Effect.map(Database.Database, ({ run }) => ({
-    collection: (collection, instance) => {
+  Effect.map(Database.Database, ({ run }) =>
+    checked((collection, instance) => {
       const owner = Database.owner(instance)
       const access = <A>(use: Parameters<typeof run<A>>[0]) => Effect.mapError(run(use), Database.unusable("State"))
       const insert = (sql: SqlClient, name: string, body: Uint8Array) =>
@@ -169,6 +191,5 @@ export const layerDatabase: Layer.Layer<Documents, never, Database.Database> = L
           ),
         remove: (name) => Effect.asVoid(access((sql) => sql`DELETE FROM n8n_mcp_documents WHERE ${named(sql, name)}`))
       }
-    }
-  }))
+    }))
 )

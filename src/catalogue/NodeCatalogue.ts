@@ -13,12 +13,14 @@ import { nearest } from "../base/Nearest.ts"
 import * as Rows from "../base/Rows.ts"
 import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
+import * as Query from "./search/Query.ts"
 import type * as Search from "./search/Search.ts"
 import * as NodeType from "./types/NodeType.ts"
 import type { Deprecations, Releases } from "./types/Releases.ts"
 import * as ToolVariant from "./types/ToolVariant.ts"
 
 export type { UnreadablePackage } from "./data/Packages.ts"
+export { maxRows } from "./search/Query.ts"
 export type { Hits, Query, Row } from "./search/Search.ts"
 
 /** Lookup of node types. Every method fails if the data file cannot be read. */
@@ -132,6 +134,7 @@ const make = (
       types,
       find,
       get: Effect.fnUntraced(function*(type) {
+        if (type === "") return yield* Errors.invalid("type", "Node type is required", { _tag: "SearchNodeTypes" })
         const known = yield* types
         const nodeType = yield* find(NodeType.withPackage(type, known))
         if (Option.isSome(nodeType)) return nodeType.value
@@ -142,7 +145,11 @@ const make = (
           hint: [didYouMean(NodeType.nearestTypes(type, { nearest, types: known })), { _tag: "SearchNodeTypes" }]
         })
       }),
-      search: (query) => Effect.flatMap(Effect.all([loadSearch, index]), ([{ search }, open]) => search(open, query))
+      search: Effect.fnUntraced(function*(query) {
+        const checked = yield* Query.check(query)
+        const [{ search }, open] = yield* Effect.all([loadSearch, index])
+        return yield* search(open, checked)
+      })
     }
   })
 

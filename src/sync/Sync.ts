@@ -5,24 +5,30 @@
  * static data are synced only after they were requested once for a folder.
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
+import * as Input from "../base/Input.ts"
 import { arr, equals } from "../base/Json.ts"
 import * as Views from "../workflow/diff/Comparison.ts"
 import type * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
-import { type Entry, entryOf, type Options, reportOf, select } from "./report.ts"
+import { type Entry, entryOf, Options, reportOf, select } from "./report.ts"
 
-export type { Secrets, Status } from "./comparison.ts"
+export { Secrets, type Status } from "./comparison.ts"
 export type { Extra } from "./content.ts"
 export * from "./promotion/Promote.ts"
-export { pull, type PullOptions } from "./pull.ts"
+export { pull, type PullOptions, Resolve } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
 export type { Entry, Options, Outcome, Report } from "./report.ts"
+
+const check = Input.decoder(Options)
 
 /** Status of each workflow; calls `GET /workflows`, and `GET /workflows/{id}` for changed ones. Writes nothing. Before a
  * call's deadline it leaves the rest to the next call. */
 export const status = Effect.fn("Sync.status")(function*(folder: string, options: Options = {}) {
+  yield* check(options)
   const comparison = yield* Compare.make(folder, options)
   const pairs = yield* select(comparison, options)
   const { items, remaining } = yield* Compare.compareAll(comparison, pairs)
@@ -37,14 +43,18 @@ export interface Difference extends Entry {
   readonly tags?: { readonly before: ReadonlyArray<string>; readonly after: ReadonlyArray<string> }
 }
 
-/** Options of a diff. */
-export interface DiffOptions extends Options {
+const DiffOptions = Options.mapFields(Struct.assign({
   /** Shows secrets. By default they are redacted, and the diff only says that they differ. */
-  readonly showsSecrets?: boolean | undefined
-}
+  showsSecrets: Schema.optional(Schema.Boolean)
+}))
+/** Options of a diff. */
+export interface DiffOptions extends Schema.Schema.Type<typeof DiffOptions> {}
+
+const checkDiff = Input.decoder(DiffOptions)
 
 /** Workflows that are not the same, with the differences of those that exist on both sides. Writes nothing. */
 export const diff = Effect.fn("Sync.diff")(function*(folder: string, options: DiffOptions = {}) {
+  yield* checkDiff(options)
   const comparison = yield* Compare.make(folder, options)
   const { scope } = comparison
   const differences = yield* Effect.forEach(yield* select(comparison, options), (pair) =>

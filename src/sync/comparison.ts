@@ -1,5 +1,6 @@
 /** Comparison of a folder with n8n. */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Batch from "../base/Batch.ts"
 import * as Deadline from "../base/Deadline.ts"
@@ -63,7 +64,8 @@ export interface Item extends Omit<Pair, "head" | "fault"> {
 }
 
 /** Treatment of literal secrets by a pull: it writes no file with them, moves them into a file that git ignores, or neither. */
-export type Secrets = "refuse" | "extract" | "allow"
+export const Secrets = Schema.Literals(["refuse", "extract", "allow"])
+export type Secrets = typeof Secrets.Type
 
 export interface Comparison {
   readonly folder: WorkflowFolder
@@ -78,14 +80,15 @@ export interface Comparison {
   readonly others: ReadonlyArray<Other>
 }
 
-export interface Options {
+export const Options = Schema.Struct({
   /** Parts to sync as well, from now on. */
-  readonly extras?: ReadonlyArray<content.Extra> | undefined
+  extras: Schema.optional(Schema.Array(content.Extra)),
   /** Moves long code into files beside the workflows, from now on; `false` moves it back. */
-  readonly splitsCode?: boolean | undefined
+  splitsCode: Schema.optional(Schema.Boolean),
   /** `extract` holds from now on; `allow` moves the values back into the files. Default: as before. */
-  readonly secrets?: Secrets | undefined
-}
+  secrets: Schema.optional(Secrets)
+})
+export interface Options extends Schema.Schema.Type<typeof Options> {}
 
 /** Common state of n8n and a file from now on. */
 export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): Locals.Base => {

@@ -1,4 +1,5 @@
 /** Synced content of a workflow: equal on n8n and in a file, whatever the order of keys. Pure. */
+import * as Schema from "effect/Schema"
 import { sha256 } from "../base/Hash.ts"
 import { arr, equals, isEmpty, mapValues, type Obj, obj, own } from "../base/Json.ts"
 import { redact } from "../base/Redact.ts"
@@ -7,7 +8,8 @@ import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import { cleared } from "../workflows/store/Outcome.ts"
 
 /** Parts that are synced only on request. */
-export type Extra = "pinData" | "staticData"
+export const Extra = Schema.Literals(["pinData", "staticData"])
+export type Extra = typeof Extra.Type
 
 /** Parts of workflows that are synced with this n8n. */
 export interface Scope {

@@ -2,9 +2,12 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
+import * as Struct from "effect/Struct"
 import * as Batch from "../base/Batch.ts"
 import type * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import { defined, obj } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
@@ -14,15 +17,24 @@ import { keepFile } from "../workflows/store/Snapshots.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
-import { entryOf, nonEmpty, type Options, type Outcome, reportOf, select } from "./report.ts"
+import { entryOf, nonEmpty, Options, type Outcome, reportOf, select } from "./report.ts"
+
+/** Side that wins conflicts. */
+export const Resolve = Schema.Literals(["here", "there"])
+
+const PullOptions = Options.mapFields(Struct.assign({
+  /** Removes unchanged files whose workflow no longer exists on n8n. */
+  deletes: Schema.optional(Schema.Boolean),
+  /** Side that wins conflicts: `there` writes n8n's state into the file, also one that is gone; `here` lets a push write the file. */
+  resolve: Schema.optional(Resolve),
+  dryRun: Schema.optional(Schema.Boolean),
+  onStep: Schema.optional(Schema.Unknown)
+}))
+
+const check = Input.decoder(PullOptions)
 
 /** Options of a pull. */
-export interface PullOptions<R = never> extends Options {
-  /** Removes unchanged files whose workflow no longer exists on n8n. */
-  readonly deletes?: boolean | undefined
-  /** Side that wins conflicts: `there` writes n8n's state into the file, also one that is gone; `here` lets a push write the file. */
-  readonly resolve?: "here" | "there" | undefined
-  readonly dryRun?: boolean | undefined
+export interface PullOptions<R = never> extends Omit<typeof PullOptions.Type, "onStep"> {
   /** Hears of each workflow that was written, removed or refused, with the literal secrets in it. */
   readonly onStep?: ((outcome: Outcome) => Effect.Effect<void, never, R>) | undefined
 }
@@ -182,6 +194,7 @@ const perform = Effect.fnUntraced(function*(comparison: Compare.Comparison, task
  * interrupted pull leaves whole files, and the next one continues.
  */
 export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string, options: PullOptions<R> = {}) {
+  yield* check(options)
   const { dryRun = false, onStep = () => Effect.void } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {

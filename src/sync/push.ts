@@ -1,5 +1,8 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
+import * as Input from "../base/Input.ts"
 import { defined, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -15,19 +18,25 @@ import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Locals from "./locals.ts"
-import { entryOf, nonEmpty, type Options, type Outcome, reportOf, select, withWarnings } from "./report.ts"
+import { entryOf, nonEmpty, Options, type Outcome, reportOf, select, withWarnings } from "./report.ts"
 import * as writing from "./writing.ts"
 
-/** Options of a push. */
-export interface PushOptions<R = never> extends Options {
+const PushOptions = Options.mapFields(Struct.assign({
   /**
    * Publishes the pushed workflows: all (`true`), those that are published (`keep`), or these and the new ones (`new`).
    * Otherwise, on n8n 2.40 and later, what runs stays as it is: nodes become drafts, and all else that would take effect
    * immediately is held back.
    */
-  readonly publishes?: boolean | "keep" | "new" | undefined
-  readonly deletes?: boolean | undefined
-  readonly dryRun?: boolean | undefined
+  publishes: Schema.optional(Schema.Union([Schema.Boolean, Schema.Literals(["keep", "new"])])),
+  deletes: Schema.optional(Schema.Boolean),
+  dryRun: Schema.optional(Schema.Boolean),
+  onStep: Schema.optional(Schema.Unknown)
+}))
+
+const check = Input.decoder(PushOptions)
+
+/** Options of a push. */
+export interface PushOptions<R = never> extends Omit<typeof PushOptions.Type, "onStep"> {
   readonly onStep?: ((outcome: Outcome) => Effect.Effect<void, never, R>) | undefined
 }
 
@@ -219,6 +228,7 @@ const perform = Effect.fnUntraced(function*(task: Task, context: Context) {
  * Calls `POST /workflows`, `PUT /workflows/{id}`, those of tags and `DELETE`; publishes only when asked.
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
+  yield* check(options)
   const { dryRun = false, onStep = () => Effect.void, publishes = false } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {

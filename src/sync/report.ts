@@ -1,10 +1,12 @@
 /** Reports of a sync. */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import type * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Reference from "../workflows/Reference.ts"
-import type * as Compare from "./comparison.ts"
+import * as Compare from "./comparison.ts"
 
 /** One workflow of the folder or of n8n. */
 export interface Entry {
@@ -58,12 +60,14 @@ export interface Report<A extends Entry = Entry> {
 }
 
 /** Options of every sync. */
-export interface Options extends Compare.Options {
+export const Options = Compare.Options.mapFields(Struct.assign({
   /** Ids of workflows, or files relative to the folder, to which the sync is limited. */
-  readonly only?: ReadonlyArray<string> | undefined
+  only: Schema.optional(Schema.Array(Schema.String)),
   /** Files to which the sync is limited; those that are not workflows are ignored. */
-  readonly among?: ReadonlyArray<string> | undefined
-}
+  among: Schema.optional(Schema.Array(Schema.String))
+}))
+/** Options of every sync. */
+export interface Options extends Schema.Schema.Type<typeof Options> {}
 
 export const nonEmpty = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> | undefined => all.length === 0 ? undefined : all
 

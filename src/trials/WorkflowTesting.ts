@@ -5,7 +5,9 @@
  * The copy is always deleted together with its execution, which stays readable through `Executions`.
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import * as executionWatch from "./executionWatch.ts"
@@ -15,7 +17,7 @@ import * as TestBench from "./TestBench.ts"
 import type * as TestCopy from "./TestCopy.ts"
 
 export type { Outside } from "./outside.ts"
-export type { Pins, TestResult } from "./TestBench.ts"
+export type { TestResult } from "./TestBench.ts"
 
 /** Time limit of tests, and whether they run a copy. */
 export interface OpenOptions extends executionWatch.ObserveOptions {
@@ -24,6 +26,28 @@ export interface OpenOptions extends executionWatch.ObserveOptions {
 
 /** Maximum number of cases of a test. */
 export const maxCases = 20
+
+/** Milliseconds that a test may take. */
+export const timeouts: Input.Bounds = { minimum: 1_000, maximum: 3_600_000 }
+
+/** Items by node instead of a run. */
+export const Pins = Schema.Record(
+  Schema.String,
+  Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
+)
+export type Pins = TestBench.Pins
+
+const check = Input.decoder(Schema.Struct({
+  mode: Schema.Literals(["copy", "live"]),
+  timeout: Input.within("timeout", timeouts),
+  grantsTimeout: Schema.optional(Schema.Boolean),
+  testData: Schema.optional(Schema.Unknown),
+  startNode: Schema.optional(Schema.String),
+  endNode: Schema.optional(Schema.String),
+  pins: Schema.optional(Pins),
+  replay: Schema.optional(Schema.String.check(Schema.isPattern(/^\d+$/))),
+  rerun: Schema.optional(Schema.Unknown)
+}))
 
 /** Options of a test. */
 export interface Options extends Omit<TestBench.Case, "rows">, OpenOptions {}
@@ -99,7 +123,9 @@ export const open = Effect.fn("WorkflowTesting.open")(
 
 /** Runs a workflow until its execution has ended or waits, or the timeout has passed. */
 export const run = Effect.fn("WorkflowTesting.run")(
-  function*(workflowId: string, { grantsTimeout, mode, timeout, ...input }: Options) {
+  function*(workflowId: string, options: Options) {
+    yield* check(options)
+    const { grantsTimeout, mode, timeout, ...input } = options
     const { run } = yield* open(workflowId, [input], { grantsTimeout, mode, timeout })
     return yield* run(input)
   },

@@ -107,6 +107,7 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   )
   const fault = sizeFault(workflow)
   if (fault !== undefined) return yield* Errors.invalid("workflow", fault, "")
+  const to = target === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(target.to))
   const remarks = warnings(contents._tag === "Workflows" ? contents.repairs : [])
   const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
   const { missingCredentials, problems } = yield* Turn.run(() => steps(workflow, lookups))
@@ -115,9 +116,9 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
     problems: [...problems, ...remarks],
     missingCredentials,
     outdated: outdated(workflow, lookups),
-    breaks: target === undefined
+    breaks: to === undefined
       ? []
-      : Breaks.find(workflow, { from: connected, to: target.to }, defined({ ...lookups, workflow: target.workflow }))
+      : Breaks.find(workflow, { from: connected, to }, defined({ ...lookups, workflow: target?.workflow }))
   } satisfies Validation
 })
 

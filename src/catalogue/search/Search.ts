@@ -19,17 +19,10 @@ import {
   type Words,
   words as wordsOf
 } from "./document.ts"
+import type { Query } from "./Query.ts"
 
 export type { Row } from "./document.ts"
-
-/** Search query. */
-export interface Query {
-  readonly keyword?: string | undefined
-  /** Category or subcategory of n8n's codex, `trigger`, `action`, `http` or `database`; case does not matter. */
-  readonly category?: string | undefined
-  readonly functionality?: string | undefined
-  readonly limit: number
-}
+export type { Query } from "./Query.ts"
 
 /** Matching types, best first. */
 export interface Hits {

@@ -17,6 +17,7 @@ import { type Facts, type Plan, planOf, readFacts, refuse, type Task, withTarget
 import {
   addressOf,
   begun,
+  check,
   type Promoted,
   type PromoteOptions,
   type Promotion,
@@ -109,11 +110,17 @@ const applied = Effect.fnUntraced(function*<R>(
       targetOf.set(entry.id, workflow)
       written.set(entry.id, workflow)
       yield* note(entry.id, workflow)
-      return outcomeOf(entry, outcome, [
-        ...entry.warnings ?? [],
-        ...warnings,
-        ...writing.remarks(target, workflow, scope, { isNew: current === undefined, publishes })
-      ], scope, isPublished && writing.isRefused(outcome, scope))
+      return outcomeOf(
+        entry,
+        outcome,
+        [
+          ...entry.warnings ?? [],
+          ...warnings,
+          ...writing.remarks(target, workflow, scope, { isNew: current === undefined, publishes })
+        ],
+        scope,
+        isPublished && writing.isRefused(outcome, scope)
+      )
     }
   )
 
@@ -202,6 +209,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
   userPath: string,
   options: PromoteOptions<R>
 ) {
+  yield* check(options)
   const { dryRun = false, from, publishes = false, to } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {

@@ -3,11 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
+import * as Input from "../../base/Input.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import type { Service as Client } from "../../n8n/N8nClient.ts"
 import type { NamedRef } from "../../workflow/References.ts"
 import type { Other, WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
-import type * as content from "../content.ts"
+import * as content from "../content.ts"
 import * as Locals from "../locals.ts"
 
 const Names = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
@@ -58,21 +59,29 @@ export interface PromotionReport {
   readonly hasErrors: boolean
 }
 
+const PromoteOptions = Schema.Struct({
+  from: Schema.Unknown,
+  to: Schema.Unknown,
+  bindings: Schema.optional(Bindings),
+  /** Ids or names of workflows on the first n8n; in a folder, also files. Default: all that are not archived. */
+  only: Schema.optional(Schema.Array(Schema.String)),
+  /** Ids or names of workflows that are left out; in a folder, also files. */
+  except: Schema.optional(Schema.Array(Schema.String)),
+  extras: Schema.optional(Schema.Array(content.Extra)),
+  publishes: Schema.optional(Schema.Boolean),
+  /** Overwrites workflows that changed on the second n8n since the last promotion. */
+  overwrites: Schema.optional(Schema.Boolean),
+  dryRun: Schema.optional(Schema.Boolean),
+  onStep: Schema.optional(Schema.Unknown)
+})
+
+export const check = Input.decoder(PromoteOptions)
+
 /** Options of a promotion. */
-export interface PromoteOptions<R = never> {
+export interface PromoteOptions<R = never> extends Omit<typeof PromoteOptions.Type, "from" | "onStep" | "to"> {
   /** The first n8n, or the files of the folder, whichever n8n they were pulled from. */
   readonly from: Client | "folder"
   readonly to: Client
-  readonly bindings?: Bindings | undefined
-  /** Ids or names of workflows on the first n8n; in a folder, also files. Default: all that are not archived. */
-  readonly only?: ReadonlyArray<string> | undefined
-  /** Ids or names of workflows that are left out; in a folder, also files. */
-  readonly except?: ReadonlyArray<string> | undefined
-  readonly extras?: ReadonlyArray<content.Extra> | undefined
-  readonly publishes?: boolean | undefined
-  /** Overwrites workflows that changed on the second n8n since the last promotion. */
-  readonly overwrites?: boolean | undefined
-  readonly dryRun?: boolean | undefined
   readonly onStep?: ((outcome: Promotion) => Effect.Effect<void, never, R>) | undefined
 }
 

@@ -90,13 +90,6 @@ export const nodeGet = Tool.make({
   output: Output,
   handler: ({ type, types, ...ask }) =>
     Effect.gen(function*() {
-      if (types === undefined && (type === undefined || type === "")) {
-        return yield* parameters.invalid(
-          "type",
-          "Node type is required",
-          parameters.callTools(["node_search"], "node_search finds types.")
-        )
-      }
       const other = Object.keys({ ...ask, ...(type === undefined ? {} : { type }) })[0]
       if (types !== undefined && other !== undefined) {
         return yield* parameters.invalid(other, `types cannot be combined with ${other}`, "Ask for one type instead.")

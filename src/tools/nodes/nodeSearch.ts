@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
-import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import { maxRows, NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -17,8 +17,6 @@ const Row = Schema.Struct({
     Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)]))
   )
 })
-
-const maxRows = 50
 
 /** Searches the catalogue; the connected n8n is only asked for its version. */
 export const nodeSearch = Tool.make({

@@ -23,11 +23,11 @@ export const syncPull = Tool.make({
     folder: entries.folder,
     only: entries.only,
     resolve: parameters.optional(
-      Schema.Literals(["here", "there"]),
+      Sync.Resolve,
       "If both changed: keep the file (here) or n8n's (there)."
     ),
     secrets: parameters.optional(
-      Schema.Literals(["refuse", "extract", "allow"]),
+      Sync.Secrets,
       "Literal secrets: refuse the file, or move them to one that git ignores."
     ),
     dryRun: writing.dryRun

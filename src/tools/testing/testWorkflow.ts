@@ -105,10 +105,7 @@ const next = (
 }
 
 const pins = Schema.optionalKey(
-  Schema.Record(
-    Schema.String,
-    Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
-  ).annotate({
+  WorkflowTesting.Pins.annotate({
     description: "By node: items instead of a run ([[…], […]]: by output), or 'run', in a replay too."
   })
 )
@@ -186,7 +183,7 @@ export const testWorkflow = Tool.make({
   input: Schema.Struct({
     workflowId: parameters.reference,
     testData: parameters.optional(Schema.Json, "The trigger's item(s); a webhook's body."),
-    timeout: parameters.optionalInt("timeout", { minimum: 1_000, maximum: 3_600_000 }, "ms.", 60_000),
+    timeout: parameters.optionalInt("timeout", WorkflowTesting.timeouts, "ms.", 60_000),
     startNode: parameters.optional(Schema.String, "First node."),
     endNode: parameters.optional(Schema.String, "Last node."),
     pins,

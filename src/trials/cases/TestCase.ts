@@ -3,11 +3,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Differences from "../../base/Difference.ts"
+import * as Input from "../../base/Input.ts"
 import { mapValues, type Obj, obj, own } from "../../base/Json.ts"
 import { get, member, print, walk } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
+import { timeouts } from "../WorkflowTesting.ts"
 
 /** Place where the actual value is not as expected, without secrets; `undefined` is a missing value. */
 export interface Difference {
@@ -160,7 +162,7 @@ export const TestCase = Schema.Struct({
   ),
   startNode: Schema.optionalKey(Schema.NonEmptyString),
   endNode: Schema.optionalKey(Schema.NonEmptyString),
-  timeout: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1_000, maximum: 3_600_000 }))),
+  timeout: Schema.optionalKey(Input.within("timeout", timeouts)),
   expect: Schema.optionalKey(Expectation)
 })
 export type TestCase = typeof TestCase.Type

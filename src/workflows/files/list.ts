@@ -3,7 +3,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Input from "../../base/Input.ts"
 import { defined, str } from "../../base/Json.ts"
 import * as Contents from "../../workflow/Contents.ts"
 import { contentsOf, type Source } from "./read.ts"
@@ -31,10 +33,14 @@ export interface Listing {
 }
 
 /** Page of a listing. Default: everything. */
-export interface Page {
-  readonly offset?: number | undefined
-  readonly limit?: number | undefined
-}
+const Page = Schema.Struct({
+  offset: Schema.optional(Input.within("offset", Input.fromZero)),
+  limit: Schema.optional(Input.count("limit", Input.fromZero.maximum))
+})
+/** Page of a listing. Default: everything. */
+export interface Page extends Schema.Schema.Type<typeof Page> {}
+
+const checkPage = Input.decoder(Page)
 
 /** Places of ids in a folder. */
 export interface Presence {
@@ -80,8 +86,9 @@ export const make = Effect.fnUntraced(function*(filesBelow: FilesBelow, source: 
 
   const list = Effect.fn("WorkflowFiles.list")(function*(
     directory?: string,
-    { limit = Infinity, offset = 0 }: Page = {}
+    page: Page = {}
   ) {
+    const { limit = Infinity, offset = 0 } = yield* checkPage(page)
     const { files, root } = yield* filesBelow(directory)
     const shown = (file: string) =>
       Option.match(path.resolveWithin(root, path.relative(root, file)), {
