@@ -37,7 +37,7 @@ import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
 import * as Input from "../base/Input.ts"
-import { defined, equals, type Obj } from "../base/Json.ts"
+import { defined, equals, mapValues, type Obj, obj } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -55,7 +55,13 @@ export const editableKeys = ["name", "nodes", "connections", "settings", "pinDat
 
 /** Parts of a workflow that differ. @internal */
 export const patchOf = (before: Obj, after: Obj): Patch =>
-  Object.fromEntries(editableKeys.flatMap((key) => equals(before[key], after[key]) ? [] : [[key, after[key]]]))
+  Object.fromEntries(editableKeys.flatMap((key) =>
+    equals(before[key], after[key]) ? [] : [[
+      key,
+      // A write leaves settings alone that it does not name.
+      key === "settings" ? { ...mapValues(obj(before[key]) ?? {}, () => null), ...obj(after[key]) } : after[key]
+    ]]
+  ))
 
 const refused = ({ field, hint, message }: Pure.Refusal) =>
   new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })

@@ -19,6 +19,17 @@ const addedNodes = ({ result, workflow }: { readonly result: WorkflowEdit.Edited
   )
 }
 
+/** Lines of the operations, with those of settings as they are stored. */
+const changesOf = ({ before, result: { changes, ofSettings }, workflow }: {
+  readonly before: Obj
+  readonly result: WorkflowEdit.Edited
+  readonly workflow: Obj
+}) => {
+  const settings = WorkflowDiff.lines(before["settings"] ?? {}, workflow["settings"] ?? {}, "settings")
+  const [first] = ofSettings
+  return changes.flatMap((line, index) => index === first ? settings : ofSettings.has(index) ? [] : [line])
+}
+
 /** Applies several changes, all or nothing. */
 export const workflowEdit = Tool.make({
   name: "workflow_edit",
@@ -75,12 +86,12 @@ export const workflowEdit = Tool.make({
         expected: expectedVersionId,
         check: stored?.check
       })
-      const isNew = dryRun && plan === undefined && edited.result.changes.length > 0
+      const isNew = dryRun && plan === undefined && changesOf(edited).length > 0
       return { ...edited, plan: isNew ? yield* Plans.saveEdit(workflowId, all, edited.before) : undefined }
     }),
   summarize: (changed, { dryRun, raw, workflowId }) => ({
     applied: changed.isWritten,
-    changes: changed.result.changes,
+    changes: changesOf(changed),
     ...(changed.result.added.length === 0 ? {} : { added: addedNodes(changed) }),
     ...(changed.result.left.length === 0
       ? {}

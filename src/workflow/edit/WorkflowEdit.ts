@@ -26,6 +26,8 @@ export interface Edited {
   readonly workflow: Obj
   /** At least one line for each operation. */
   readonly changes: ReadonlyArray<string>
+  /** Indexes of the lines of settings in `changes`. */
+  readonly ofSettings: ReadonlySet<number>
   readonly added: ReadonlyArray<Added>
   readonly created: ReadonlyArray<Created>
   /** Nodes that an upgrade could not bring to the newest version. */
@@ -68,6 +70,7 @@ export const steps = function*(
 ): Turn.Steps<Result.Result<Edited, Refusal>> {
   const lookups = sparing(given)
   const changes: Array<string> = []
+  const ofSettings = new Set<number>()
   const added: Array<string> = []
   const removed: Array<readonly [line: number, name: string]> = []
   const created: Array<Created> = []
@@ -85,7 +88,10 @@ export const steps = function*(
     }
     const step = attempt.success
     current = step.workflow
-    changes.push(...step.changes)
+    for (const change of step.changes) {
+      if (step.isOfSettings === true) ofSettings.add(changes.length)
+      changes.push(change)
+    }
     if (step.added !== undefined) added.push(step.added)
     if (step.created !== undefined) created.push(step.created)
     left.push(...step.left ?? [])
@@ -101,6 +107,7 @@ export const steps = function*(
   return Result.succeed({
     workflow: current,
     changes,
+    ofSettings,
     created,
     left,
     reports,

@@ -36,6 +36,8 @@ export interface Report {
 export interface Step {
   readonly workflow: Obj
   readonly changes: ReadonlyArray<string>
+  /** Whether `changes` are those of settings, of which n8n stores some in its own way. */
+  readonly isOfSettings?: true
   readonly added?: string
   /** Name of the removed node; its line is the last of `changes`. */
   readonly removed?: string

@@ -115,7 +115,7 @@ export const settings: Step.Edit<"settings"> = (workflow, operation) => {
   return Result.succeed(
     changes.length === 0
       ? { workflow, changes: ["the settings already have these values"] }
-      : { workflow: { ...workflow, settings: after }, changes }
+      : { workflow: { ...workflow, settings: after }, changes, isOfSettings: true }
   )
 }
 

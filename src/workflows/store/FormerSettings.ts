@@ -1,5 +1,5 @@
 /** Settings of an earlier state of a workflow, as a write restores them. */
-import { equals, type Obj, obj, without } from "../../base/Json.ts"
+import { defined, equals, mapValues, type Obj, obj, without } from "../../base/Json.ts"
 
 /** Values that n8n takes, and that mean the same as a setting that is not set. */
 const unset: Obj = {
@@ -37,6 +37,21 @@ export const valueOf = (settings: unknown, key: string): unknown => {
   return known === "DEFAULT" || known === "" ? undefined : known
 }
 
+// n8n 1 takes "DEFAULT" for the id of an error workflow.
+const valuesOf = (isV1: boolean): Obj => ({ ...unset, ...isV1 ? { errorWorkflow: "" } : {}, ...defaults })
+
+/** Settings to write, in which `null` is the value that means the same as not set; n8n keeps what a write leaves out. */
+export const settingsToWrite = (now: unknown, settings: object, isV1: boolean): Obj => {
+  const values = valuesOf(isV1)
+  return defined({
+    ...settings,
+    ...mapValues(
+      without({ ...settings }, (value) => value !== null),
+      (_, key) => (obj(now)?.[key] ?? undefined) === undefined ? undefined : values[key]
+    )
+  })
+}
+
 const sentence = (keys: ReadonlyArray<string>, text: string) => keys.length === 0 ? [] : [`${text}: ${keys.join(", ")}`]
 
 /**
@@ -46,8 +61,7 @@ export const formerSettings = (now: unknown, former: unknown, isV1: boolean) => 
   const settings = obj(former) ?? {}
   const added = Object.keys(without(obj(now) ?? {}, (value, key) => settings[key] !== undefined || isUnset(value, key)))
   const among = (values: Obj) => added.filter((key) => Object.hasOwn(values, key))
-  // n8n 1 takes "DEFAULT" for the id of an error workflow.
-  const values: Obj = { ...unset, ...isV1 ? { errorWorkflow: "" } : {}, ...defaults }
+  const values = valuesOf(isV1)
   return {
     settings: { ...settings, ...Object.fromEntries(among(values).map((key) => [key, values[key]])) } as Obj,
     warnings: [

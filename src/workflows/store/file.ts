@@ -1,7 +1,7 @@
 /** Writes to a workflow in a file or draft, whose formatting is preserved. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
-import { equals, type Obj } from "../../base/Json.ts"
+import { equals, type Obj, without } from "../../base/Json.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
@@ -48,7 +48,9 @@ export const write = Effect.fnUntraced(function*<A, R>(
             "Nothing was written. Extract in the workflow on n8n."
           )
         }
-        const workflow = yield* Placeholders.restore({ ...before, ...patch }, before)
+        const settings = without({ ...patch.settings }, (value) => value === null)
+        const parts = patch.settings === undefined ? patch : { ...patch, settings }
+        const workflow = yield* Placeholders.restore({ ...before, ...parts }, before)
         changed = { before, workflow, result, patch }
         return dryRun ? undefined : yield* rewriting(workflow)
       }),

@@ -15,6 +15,7 @@ import * as Schedules from "../../workflow/Schedules.ts"
 import * as WorkflowValidation from "../WorkflowValidation.ts"
 import { isConflict, isSameVersion, isWritten, moved, overwritten } from "./conflict.ts"
 import { createCalled, discard, discarding, withNewIds } from "./create.ts"
+import { settingsToWrite } from "./FormerSettings.ts"
 import {
   applied,
   checkParts,
@@ -116,13 +117,18 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
   const release = yield* n8n.release
   const hasDrafts = writesDrafts(release)
   const refused = isV1(release) ? Object.keys(modification.patch).filter((key) => notInV1.has(key)) : []
-  const whole: Patch = without({ ...withNewIds(modification.patch, ids) }, (_, key) => refused.includes(key))
+  const { settings } = modification.patch
+  yield* checkParts({ settings })
+  const whole: Patch = without({
+    ...withNewIds(modification.patch, ids),
+    ...settings === undefined ? {} : { settings: settingsToWrite(before.settings, settings, isV1(release)) }
+  }, (_, key) => refused.includes(key))
   const { held, patch } = publish === "hold" && hasDrafts && before.active
     ? split(before, whole)
     : { held: [], patch: whole }
   const { tags, ...parts } = patch
   if (parts.name !== before.name) yield* checkName(parts.name)
-  yield* checkParts({ publish, settings: parts.settings, tags })
+  yield* checkParts({ publish, tags })
   yield* checkTags(tags ?? [])
   const { body, warnings: repairs } = yield* Effect.provideService(
     merge(before, { ...parts }, source),

@@ -1,14 +1,18 @@
 /** A dry run announces exactly what the write then does: the same words, and the same state. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import type { Obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as Sync from "../../../src/sync/Sync.ts"
+import { workflowEdit } from "../../../src/tools/editing/workflowEdit.ts"
 import * as WorkflowDiff from "../../../src/workflow/diff/WorkflowDiff.ts"
+import { isUnset } from "../../../src/workflows/store/FormerSettings.ts"
 import { type Patch, WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import * as WorkflowEdit from "../../../src/workflows/WorkflowEdit.ts"
 import { main, node } from "../../support/workflows.ts"
-import { inMemory } from "../../support/world.ts"
+import { inMemory, inWorld } from "../../support/world.ts"
 
 const hook = node("Hook", "webhook", 2, { path: "hook", httpMethod: "POST" }, { webhookId: "hook" })
 const ask = (url: string, more: Obj = {}) => node("Ask", "httpRequest", 4.2, { url, options: {} }, more)
@@ -103,6 +107,91 @@ describe("a dry run of a write", () => {
             JSON.stringify(patch)
           )
         }, { version, seed: { workflows: [real(active)], executions: [] } })
+    )
+  }
+})
+
+/** File of the workflow with settings, a description and pinned data, of which n8n stores only some. */
+const pushed = {
+  ...real(false),
+  settings: { executionOrder: "v0", timezone: "DEFAULT", executionTimeout: -1 },
+  description: "Takes other orders.",
+  nodes: [hook, ask("https://b.example")],
+  pinData: { Hook: [{ json: { a: 1 } }] }
+}
+
+const kinds = {
+  push: (options: Sync.PushOptions) => Effect.map(Sync.push(".", options), ({ entries }) => entries),
+  promotion: ({ dryRun, extras }: Sync.PushOptions) =>
+    N8nClient.use((to) =>
+      Sync.promote(".", { from: "folder", to, dryRun, extras, bindings: { workflows: { w: "w" } } })
+    ).pipe(Effect.map(({ entries }) => entries))
+}
+
+describe("a dry run of a", () => {
+  for (const version of ["2", "1"] as const) {
+    for (const kind of ["push", "promotion"] as const) {
+      it.effect(`${kind} on n8n ${version} names what n8n then has, and nothing that it drops`, () =>
+        inWorld(function*({ folder }) {
+          const fs = yield* FileSystem.FileSystem
+          const read = N8nClient.use((n8n) => n8n.getWorkflow("w"))
+          const run = kinds[kind]
+          // A folder that is synced with an n8n is not promoted to it.
+          const synced = kind === "push" ? yield* Sync.pull(".", { extras: ["pinData"] }) : { entries: [] }
+          yield* fs.writeFileString(`${folder}/${synced.entries[0]?.file ?? "w.json"}`, JSON.stringify(pushed))
+          const before = yield* read
+          const [dry] = yield* run({ dryRun: true, extras: ["pinData"] })
+          assert.deepStrictEqual(yield* read, before)
+          const [done] = yield* run({ extras: ["pinData"] })
+          const after = yield* read
+          assert.deepStrictEqual([dry?.changed, dry?.action, dry?.held], [done?.changed, done?.action, done?.held])
+          const parts = WorkflowDiff.parts(differences(before, after)).filter((part) =>
+            /^settings|^desc|^pin/.test(part)
+          )
+          const named = dry?.changed?.match(/settings\.\w+|description|pinData/g) ?? []
+          assert.deepStrictEqual([...new Set(named)].toSorted(), parts.toSorted())
+        }, { version, seed: { workflows: [real(false)], executions: [] } }))
+    }
+  }
+})
+
+describe("a dry run of workflow_edit", () => {
+  const stored = {
+    executionOrder: "v1",
+    timezone: "UTC",
+    executionTimeout: 60,
+    callerPolicy: "any",
+    availableInMCP: false
+  }
+  const values = [
+    { timezone: "DEFAULT" },
+    { timezone: null },
+    { timezone: "Asia/Tokyo" },
+    { executionTimeout: -1 },
+    { executionTimeout: null },
+    { executionOrder: null },
+    { callerPolicy: null },
+    { timezone: "DEFAULT", executionOrder: "v0" }
+  ]
+  for (const version of ["2", "1"] as const) {
+    it.effect.each(values)(
+      `on n8n ${version} lists the settings that n8n then has: %j`,
+      (settings) =>
+        inMemory(function*() {
+          const read = N8nClient.use((n8n) => n8n.getWorkflow("w"))
+          const operations = [{ op: "settings", settings }, { op: "disable", node: "Ask" }] as const
+          const before = yield* read
+          const dry = yield* workflowEdit.call({ workflowId: "w", operations, dryRun: true })
+          assert.deepStrictEqual(yield* read, before)
+          const done = yield* workflowEdit.call({ workflowId: "w", operations })
+          const after = yield* read
+          const lines = WorkflowDiff.lines(before.settings, after.settings, "settings")
+          assert.deepStrictEqual(dry.changes, [...lines, "disabled 'Ask'"])
+          assert.deepStrictEqual(done.changes, dry.changes)
+          for (const [key, value] of Object.entries(settings)) {
+            if (value === null) assert.isTrue(isUnset(after.settings?.[key], key), key)
+          }
+        }, { version, seed: { workflows: [{ ...real(false), settings: stored }], executions: [] } })
     )
   }
 })
