@@ -3,7 +3,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Differences from "../../base/Difference.ts"
-import * as Input from "../../base/Input.ts"
 import { mapValues, type Obj, obj, own } from "../../base/Json.ts"
 import { get, member, print, walk } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
@@ -162,7 +161,7 @@ export const TestCase = Schema.Struct({
   ),
   startNode: Schema.optionalKey(Schema.NonEmptyString),
   endNode: Schema.optionalKey(Schema.NonEmptyString),
-  timeout: Schema.optionalKey(Input.within("timeout", timeouts)),
+  timeout: Schema.optionalKey(Schema.Int.check(Schema.isBetween(timeouts))),
   expect: Schema.optionalKey(Expectation)
 })
 export type TestCase = typeof TestCase.Type
