@@ -22,7 +22,7 @@ import * as tags from "./tags.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-export { type About, type CommunityPackage, isV1, writesDrafts } from "./about.ts"
+export { type About, type CommunityPackage, isNewer, isV1, writesDrafts } from "./about.ts"
 export { type AuditLocation, type AuditReport } from "./audit.ts"
 export { type Credential, type CredentialSchema, type CredentialTest, type CredentialValues } from "./credentials.ts"
 export {

@@ -20,6 +20,15 @@ export const isV1 = (version: string | undefined): boolean => version !== undefi
 /** First release whose API writes drafts, publishes a version and lists the history (the editor: since 2.0). */
 const draftsSince = [2, 40] as const
 
+/** Newest release whose API this package knows. */
+const newest = [2, 41] as const
+
+/** Whether a release may take more than this package knows of; also one that is unknown. */
+export const isNewer = (version: string | undefined): boolean => {
+  const [major = 0, minor = 0] = (version ?? "").split(".").map(Number)
+  return version === undefined || major > newest[0] || major === newest[0] && minor > newest[1]
+}
+
 /** Whether the API writes drafts (if unknown, too); otherwise changes of published ones take effect immediately. */
 export const writesDrafts = (version: string | undefined): boolean => {
   if (version === undefined) return true

@@ -24,7 +24,7 @@ export const syncStatus = Tool.make({
   budget: entries.budget,
   output: entries.Output,
   empty: { only: Arguments.emptyChoice },
-  handler: ({ folder, ...options }) => Sync.status(folder, options),
+  handler: ({ folder, offset: _, ...options }) => Sync.status(folder, options),
   summarize: (report, { only, show }) =>
     entries.summarize(report, ({ conflict }) => [
       conflict && "conflict: changed on both sides. workflow_diff(a: id, b: file) shows how."

@@ -27,6 +27,31 @@ type Known = {
 // POST has accepted projectId for longer than description; PUT never does.
 const { root, settings }: { readonly root: Known; readonly settings: Known } = known
 
+/** Kinds of the settings that are not texts. */
+const kinds: Readonly<Record<string, string>> = {
+  availableInMCP: "boolean",
+  customTelemetryTags: "list",
+  executionTimeout: "number",
+  saveExecutionProgress: "boolean",
+  saveManualExecutions: "boolean",
+  timeSavedPerExecution: "number"
+}
+
+const kindOf = (value: unknown) => Array.isArray(value) ? "list" : typeof value === "string" ? "text" : typeof value
+
+/** Settings that no known release takes: those of an unknown name, and those with another kind of value. */
+export const refusedSettings = (values: Obj) => {
+  const names = new Set([...settings.old, ...settings.newer.flat()])
+  const given = Object.keys(values).filter((key) => values[key] !== null && values[key] !== undefined)
+  const unknown = given.filter((key) => !names.has(key))
+  const misshapen = given.filter((key) => names.has(key) && kindOf(values[key]) !== (kinds[key] ?? "text"))
+  return {
+    keys: new Set([...unknown, ...misshapen]),
+    unknown: unknown.map((key): Path => ["settings", key]),
+    faults: misshapen.map((key) => `settings.${key} is a ${kinds[key] ?? "text"}, and n8n refuses another value: left out`)
+  }
+}
+
 const keysOfNodes = (isTaken: (key: NodeKey) => boolean) =>
   [...nodeKeys].flatMap(([name, key]) => isTaken(key) ? [name] : [])
 const node: Known = {

@@ -1,17 +1,18 @@
 /** Request bodies of changes: repaired, merged into the current state, without parts that this n8n refuses. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
-import { type Obj, obj } from "../../base/Json.ts"
+import { type Obj, obj, without } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { hasStatus, N8nClient } from "../../n8n/N8nClient.ts"
+import { hasStatus, isNewer, isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
 import * as References from "../../workflow/References.ts"
 import * as Refusal from "../../workflow/repair/Refusal.ts"
 import * as WorkflowInput from "../../workflow/repair/WorkflowInput.ts"
 import * as NodeLookups from "../NodeLookups.ts"
+import type { Patch } from "./Outcome.ts"
 
 /** Maximum number of times that a body is sent again without keys that n8n refuses; n8n names one place at a time. */
 const maxRounds = 30
@@ -77,8 +78,21 @@ export const withoutRefused = (
 /** Parts of a workflow that the API of n8n 1 does not take. */
 export const notInV1: ReadonlySet<string> = new Set(["description", "nodeGroups", "pinData"])
 
+/** Parts that this n8n takes, as far as its release tells, and warnings of the others, which a write leaves out. */
+export const taken = (patch: Patch, release: string | undefined) => {
+  const refused = isV1(release) ? Object.keys(patch).filter((key) => notInV1.has(key)) : []
+  const values = obj(patch.settings)
+  const { faults, keys, unknown } = Refusal.refusedSettings(isNewer(release) ? {} : values ?? {})
+  const parts: Patch = without({ ...patch }, (_, key) => refused.includes(key))
+  const paths = [...refused.map((key): Refusal.Path => [key]), ...unknown]
+  return {
+    parts: keys.size === 0 ? parts : { ...parts, settings: without(values ?? {}, (_, key) => keys.has(key)) },
+    warnings: [...leftOut(paths), ...faults]
+  }
+}
+
 /** `n8n does not support settings.maxExecutions, color of 60 nodes: left out`. */
-export const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
+const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
   if (paths.length === 0) return []
   const byKey = Map.groupBy(
     paths,

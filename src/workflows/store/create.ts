@@ -24,7 +24,7 @@ import {
   tagged,
   target
 } from "./steps.ts"
-import { leftOut, lostConnections, notInV1, prepare, withoutRefused } from "./WorkflowBody.ts"
+import { lostConnections, notInV1, prepare, taken, withoutRefused } from "./WorkflowBody.ts"
 
 /** Creates a workflow: what n8n takes only for an existing one, and the publication, are later steps. */
 export const create = Effect.fnUntraced(function*(
@@ -36,9 +36,11 @@ export const create = Effect.fnUntraced(function*(
   const n8n = yield* N8nClient
   const whole = yield* Placeholders.restore(defined({ ...input as Obj }), undefined)
   yield* checkParts({ publish, settings: whole["settings"], tags: whole["tags"] })
-  const isLacking = isV1(yield* n8n.release)
-  const { description, tags = [], ...parts } = without(whole, (_, key) => isLacking && notInV1.has(key))
-  const refused = Object.keys(whole).filter((key) => isLacking && notInV1.has(key) && !isEmpty(whole[key]))
+  const { parts: all, warnings: omissions } = taken(
+    without(whole, (value, key) => notInV1.has(key) && isEmpty(value)),
+    yield* n8n.release
+  )
+  const { description, tags = [], ...parts } = all
   const names = Workflow.tagNames({ tags })
   const repaired = yield* Effect.provideService(prepare(parts, source), NodeCatalogue, dependencies.catalogue)
   const body = repaired.workflow
@@ -51,8 +53,8 @@ export const create = Effect.fnUntraced(function*(
       before: workflow,
       workflow,
       result: undefined,
-      patch: {},
-      changed: "nothing",
+      patch: all,
+      changed: "created",
       state: workflow.active ? "live" : "unpublished",
       inForce: [],
       held: [],
@@ -62,8 +64,8 @@ export const create = Effect.fnUntraced(function*(
       isWritten,
       made: [],
       warnings: [
+        ...omissions,
         ...repaired.warnings,
-        ...leftOut(refused.map((key) => [key])),
         ...progress.warnings,
         ...remarks
       ]

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
-import { equals, type Obj, without } from "../../base/Json.ts"
+import { equals, type Obj } from "../../base/Json.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
@@ -27,7 +27,6 @@ import {
   type Modification,
   type Options,
   type Outcome,
-  type Patch,
   type Publish,
   split,
   stateOf
@@ -57,7 +56,7 @@ import {
   tagged,
   target
 } from "./steps.ts"
-import { badRequest, leftOut, lostConnections, merge, notInV1, withoutRefused } from "./WorkflowBody.ts"
+import { badRequest, lostConnections, merge, taken, withoutRefused } from "./WorkflowBody.ts"
 
 /** Fails unless the changed workflow may be published: it is valid, and no draft of someone else waits. */
 const checkPublishing = Effect.fnUntraced(
@@ -116,13 +115,12 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
   const ids = dryRun ? new Map<string, string>() : yield* createCalled(dependencies, created, publish, made)
   const release = yield* n8n.release
   const hasDrafts = writesDrafts(release)
-  const refused = isV1(release) ? Object.keys(modification.patch).filter((key) => notInV1.has(key)) : []
   const { settings } = modification.patch
   yield* checkParts({ settings })
-  const whole: Patch = without({
+  const { parts: whole, warnings: omissions } = taken({
     ...withNewIds(modification.patch, ids),
     ...settings === undefined ? {} : { settings: settingsToWrite(before.settings, settings, isV1(release)) }
-  }, (_, key) => refused.includes(key))
+  }, release)
   const { held, patch } = publish === "hold" && hasDrafts && before.active
     ? split(before, whole)
     : { held: [], patch: whole }
@@ -150,7 +148,7 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
     publish,
     result,
     tags: retagged,
-    warnings: [...repairs, ...leftOut(refused.map((key) => [key]))]
+    warnings: [...omissions, ...repairs]
   }
   if (dryRun) {
     for (const { workflow } of created) {
