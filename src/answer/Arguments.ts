@@ -6,7 +6,7 @@ import * as Input from "../base/Input.ts"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as JsonSize from "../base/JsonSize.ts"
-import { suggestion } from "../base/Nearest.ts"
+import { didYouMean, nearest } from "../base/Nearest.ts"
 import * as Turn from "../base/Turn.ts"
 
 /** Value of a JSON text; a text that is not JSON, or too large, is returned unchanged. */
@@ -130,12 +130,12 @@ export const decoder = <A, R>(
   const properties = jsonSchema.properties ?? {}
   const required = new Set(arr(jsonSchema.required))
   const decode = Schema.decodeUnknownEffect(schema, Input.strict)
-  const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
-
-  const fail = (issues: ReadonlyArray<Input.Issue>, others = 0) => {
-    const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
-    return Input.refusal(issues, [...hints, usage].join(" "), others)
-  }
+  const fail = (issues: ReadonlyArray<Input.Issue>, isUnknown = false, others = 0) =>
+    Input.refusal(
+      issues,
+      { _tag: "TakeParameters", name: tool, parameters: Object.keys(properties), isUnknown },
+      others
+    )
 
   return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
     yield* Turn.pause
@@ -144,11 +144,15 @@ export const decoder = <A, R>(
       return yield* fail([{ field: "arguments", reason: "arguments must be a JSON object" }])
     }
     const names = Object.keys(input)
+    const near = (name: string) => {
+      const some = nearest(name, Object.keys(properties))
+      return some.length === 0 ? {} : { hint: didYouMean(some) }
+    }
     const others = names.filter((name) => !Object.hasOwn(properties, name))
     const unknown = others.slice(0, Input.maxIssues).map((name): Input.Issue => ({
       field: clip(name),
       reason: `Unknown parameter '${clip(name)}'`,
-      hint: suggestion(name, Object.keys(properties))
+      ...near(name)
     }))
     yield* Turn.pause
     const places = names.flatMap((key): ReadonlyArray<Place> => {
@@ -171,6 +175,6 @@ export const decoder = <A, R>(
     const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
     return decoded._tag === "Success" && issues.length === 0
       ? decoded.success
-      : yield* fail(issues, others.length - unknown.length)
+      : yield* fail(issues, others.length > 0, others.length - unknown.length)
   })
 }

@@ -3,6 +3,7 @@ import { constant } from "effect/Function"
 import * as Record from "effect/Record"
 import * as String from "effect/String"
 import { Advice, type ConnectionProblem } from "../base/Advice.ts"
+import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import constants from "./advice.json" with { type: "json" }
@@ -86,6 +87,21 @@ const filesRoot = {
   KeepFiles: { model: `To store files, ${setFilesRoot}.`, program: "" }
 }
 
+const later = {
+  Limited: {
+    model: "n8n is limiting requests: wait a minute, then call again.",
+    program: "n8n is limiting requests: wait a minute."
+  },
+  Failing: {
+    model: "n8n or the proxy in front of it still fails after retries; check its log, then call again.",
+    program: "n8n or the proxy in front of it still fails after retries; its log may say why."
+  },
+  Slow: {
+    model: "n8n is slow or stuck: call again, or check its log.",
+    program: "n8n is slow or stuck; its log may say why."
+  }
+}
+
 const outranked = (missing: ReadonlyArray<string>, { file, set }: { readonly set: string; readonly file: string }) =>
   `${
     set.startsWith("--")
@@ -133,8 +149,8 @@ export const wording: (advice: Advice) => Wording = Advice.match({
   FindExecutions: ({ workflowId, workflowName }) => ({
     tools: ["list_executions"],
     model: workflowId === undefined
-      ? `For a workflow's name: list_executions(workflowName: '${workflowName}')`
-      : `list_executions(workflowId: '${workflowId}') lists its executions`,
+      ? `For a workflow's name: list_executions(workflowName: '${workflowName}').`
+      : `list_executions(workflowId: '${workflowId}') lists its executions.`,
     person: `\`effect-n8n-mcp executions\` lists those of a workflow with their ids.`,
     program: ""
   }),
@@ -217,8 +233,31 @@ export const wording: (advice: Advice) => Wording = Advice.match({
     model: `The operator allows: ${variables.join(", ")} (--credential-env).`,
     program: `These are allowed: ${variables.join(", ")}.`
   }),
-  TakeParameters: ({ name, parameters }) => {
+  ReadDetails: ({ have }) => ({
+    model: have === "Message"
+      ? "errorDetails contains n8n's own message."
+      : "errorDetails lists the values that it accepts.",
+    person: "",
+    program: ""
+  }),
+  TryLater: ({ problem }) => ({ ...later[problem], person: later[problem].program }),
+  ShowExecution: ({ id }) => ({
+    tools: ["get_execution"],
+    model: `get_execution(id: ${literal(id)}) names its workflow.`,
+    person: "`effect-n8n-mcp workflows` lists the workflows with their ids.",
+    program: ""
+  }),
+  RestoreRows: ({ stored, table, total, version }) => {
+    const rows = stored < total ? `the first ${stored} of ${total} rows` : counted(total, "row")
+    return {
+      tools: ["table_write"],
+      model:
+        `table_write(table: '${table}', op: 'restore', version: '${version}') brings back ${rows}; deleted rows get new ids.`,
+      program: `Version '${version}' has ${rows}.`
+    }
+  },
+  TakeParameters: ({ isUnknown, name, parameters }) => {
     const list = `${parameters.join(", ") || "no parameters"}.`
-    return { model: `${name} takes: ${list}`, program: `The parameters are: ${list}` }
+    return { model: `${name} takes: ${list}`, program: isUnknown ? `The parameters are: ${list}` : "" }
   }
 })

@@ -42,6 +42,7 @@ export const Advice = Schema.TaggedUnion({
   ListExecutions: {},
   /** Executions of the workflow with this id, or name. */
   FindExecutions: { workflowId: Schema.optionalKey(Schema.String), workflowName: Schema.optionalKey(Schema.String) },
+  ShowExecution: { id: Schema.String },
   /** n8n answers a retry only after the run has ended. */
   FollowRetry: {},
   ListFiles: {},
@@ -79,13 +80,21 @@ export const Advice = Schema.TaggedUnion({
   ValidateWorkflow: { detail: Schema.Literals(["More", "Everything"]) },
   PassTestData: {},
   FixRefusedValues: {},
+  /** n8n refused a value; its message is in the error. */
+  CorrectRefused: {},
+  /** n8n's own message is in the error, or the values that it accepts. */
+  ReadDetails: { have: Schema.Literals(["Message", "Values"]) },
+  /** n8n may answer later. */
+  TryLater: { problem: Schema.Literals(["Limited", "Failing", "Slow"]) },
+  /** Rows that were stored before they were changed or deleted, of a table with this id. */
+  RestoreRows: { table: Schema.String, version: Schema.String, total: Schema.Int, stored: Schema.Int },
   /** A folder is synced with another n8n. */
   CopyFiles: {},
   /** A person creates the credential, if not `instead`. */
   CreateByHand: { instead: Schema.String, type: Schema.String },
   AllowVariable: { variables: Schema.Array(Schema.String) },
-  /** Parameters of a tool, or fields of something else. */
-  TakeParameters: { name: Schema.String, parameters: Schema.Array(Schema.String) },
+  /** Parameters of a tool; `isUnknown` if one was named that it does not have. */
+  TakeParameters: { name: Schema.String, parameters: Schema.Array(Schema.String), isUnknown: Schema.Boolean },
   /** A tool's own words that name tools; those who do not have them do not read it. */
   CallTools: { tools: Schema.Array(Schema.String), text: Schema.String }
 })

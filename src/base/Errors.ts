@@ -55,6 +55,28 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>("effect-n8n
 /** Secrets are redacted in `details`. */
 const details = { details: Schema.String }
 
+/** Message of `fetch`, which has no code, about a port to which it sends nothing. @internal */
+export const badPort = "bad port"
+
+/** Failures of ports, host names, certificates and protocols, which a retry cannot fix. */
+const permanentCodes = [
+  badPort,
+  "ENOTFOUND",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "CERT_HAS_EXPIRED"
+] as const
+/** @internal */
+export type PermanentCode = (typeof permanentCodes)[number]
+
+/** Whether the code of a failed connection is one that a retry cannot fix. @internal */
+export const isPermanent = (code: string | undefined): code is PermanentCode =>
+  permanentCodes.some((each) => each === code)
+
 /** There was no connection, or it was lost. */
 export class Unreachable extends Schema.TaggedError<Unreachable>("effect-n8n-mcp/Errors/Unreachable")("Unreachable", {
   ...details,
@@ -66,8 +88,9 @@ export class Unreachable extends Schema.TaggedError<Unreachable>("effect-n8n-mcp
   override get message() {
     return this.details
   }
+  /** False for what a retry cannot fix: a port that is blocked, an unknown host, a certificate that is not trusted. */
   get isRetryable(): boolean {
-    return true
+    return !isPermanent(this.code)
   }
 }
 

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import type { Advice, Hint } from "./Advice.ts"
 import * as Errors from "./Errors.ts"
 import { defined, obj } from "./Json.ts"
 import * as JsonPath from "./JsonPath.ts"
@@ -11,22 +12,52 @@ import * as Rows from "./Rows.ts"
 export interface Issue {
   readonly field: string
   readonly reason: string
-  readonly hint?: string
+  readonly hint?: Hint
 }
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+/** Reason for which a text is refused, and advice. */
+export interface Refusal {
+  readonly message: string
+  readonly hint?: Hint
+}
+
+/** Issue of a schema with advice, which {@link issues} returns beside its message. */
+export const refused = ({ hint, message }: Refusal) => new SchemaIssue.InvalidValue({ message, hint })
+
+const missing = "Missing key"
 
 /** Returns our own message ("Workflow ID is required") unchanged, and a message of Effect after the name of its field. */
 const sentence = (field: string, message: string) =>
   field !== "" && /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message
 
 /** Issues of a value that does not fit its schema. */
-export const issues = ({ issue }: Schema.SchemaError): ReadonlyArray<Issue> =>
-  format(issue).issues.map(({ message, path }) => {
+export const issues = ({ issue }: Schema.SchemaError): ReadonlyArray<Issue> => {
+  const hints = new Map<string, Hint>()
+  const format = SchemaIssue.makeFormatterStandardSchemaV1({
+    leafHook: (leaf) => {
+      const message = SchemaIssue.defaultLeafHook(leaf)
+      const hint = leaf._tag === "InvalidValue" ? leaf.annotations?.["hint"] : undefined
+      if (hint !== undefined) hints.set(message, hint as Hint)
+      return message
+    }
+  })
+  return format(issue).issues.map(({ message, path }) => {
     const steps = (path ?? []).map((part) => typeof part === "object" ? part.key : part)
     const field = JsonPath.print(steps.map((step) => typeof step === "symbol" ? String(step) : step))
-    return { field, reason: sentence(field, message) }
+    const reason = message === missing && field !== "" ? `${field} is required` : message
+    return { field, reason, ...defined({ hint: hints.get(message) }) }
   })
+}
+
+const kindOf = (part: string | Advice) => typeof part === "string" ? part : part._tag
+
+/** Advice on issues, each kind once, and then `hint`. */
+const adviceOn = (issues: ReadonlyArray<Issue>, hint: Hint | undefined): Hint | undefined => {
+  const all = issues.flatMap(({ hint }) => hint ?? [])
+  if (all.length === 0) return hint
+  const first = all.filter((part, index) => all.findIndex((other) => kindOf(other) === kindOf(part)) === index)
+  return [...first, ...[hint ?? []].flat()]
+}
 
 /** Maximum number of issues that an error names. */
 export const maxIssues = 20
@@ -35,8 +66,14 @@ export const maxIssues = 20
 export const refusal = (issues: ReadonlyArray<Issue>, hint: string, others = 0): Errors.ValidationError =>
   Errors.invalid(
     issues[0]?.field ?? "",
-    Rows.listed(issues.map(({ reason }) => reason), maxIssues, "; ", issues.length + others),
-    hint
+    // The error itself names the field of its first reason.
+    Rows.listed(
+      issues.map(({ field, reason }, index) => index === 0 ? reason : Errors.ofField(field, reason)),
+      maxIssues,
+      "; ",
+      issues.length + others
+    ),
+    adviceOn(issues, hint)
   )
 
 /** Options of schemas for what callers enter: all issues, and unknown names are among them. */

@@ -39,10 +39,13 @@ export const nearest = (name: string, candidates: Iterable<string>, limit = 3): 
     .map(({ candidate }) => candidate)
 }
 
+/** A question that suggests names. */
+export const didYouMean = (names: ReadonlyArray<string>): string => `Did you mean ${Rows.names(names)}?`
+
 /** A sentence that suggests the nearest names, or else lists the first `limit` of all. */
 export const suggestion = (name: string, candidates: Iterable<string>, limit = 8): string => {
   const all = [...new Set(candidates)]
   const near = nearest(name, all)
-  if (near.length > 0) return `Did you mean ${Rows.names(near)}?`
+  if (near.length > 0) return didYouMean(near)
   return all.length === 0 ? "There are none." : `There are: ${Rows.names(all, limit)}.`
 }

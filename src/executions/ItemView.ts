@@ -48,7 +48,7 @@ export const hiddenError = (error: unknown) =>
 export type Note = string | false | undefined
 
 export const joinNotes = (notes: ReadonlyArray<Note>): string | undefined =>
-  notes.filter((note) => typeof note === "string").join(" ") || undefined
+  notes.filter((note) => typeof note === "string" && note !== "").join(" ") || undefined
 
 /** Sentence about a number of things; none without any. */
 export const noteAbout = (count: number, noun: string, sentence: (counted: string) => string): Note =>

@@ -309,6 +309,7 @@ export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Q
       ...place,
       item: wanted.without === undefined ? itemAt(place, redacts) : undefined
     })),
+    hint: selection.hint,
     notes: [
       selection.note,
       !selection.isCut && selection.nextCursor !== undefined &&

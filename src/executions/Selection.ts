@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import type { Hint } from "../base/Advice.ts"
 import * as Batch from "../base/Batch.ts"
 import * as Deadline from "../base/Deadline.ts"
 import type * as Errors from "../base/Errors.ts"
@@ -100,16 +101,16 @@ const text = (description: string) =>
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** ISO 8601 time that a text names: itself, or the time before now of a duration such as `24h`. */
-export const timeOf = Effect.fnUntraced(function*(name: string, text: string): Effect.fn.Return<string, string> {
+export const timeOf = Effect.fnUntraced(function*(name: string, text: string): Effect.fn.Return<string, Input.Refusal> {
   const [, amount = "", unit] = /^\s*(\d{1,5})([mhd])\s*$/.exec(text) ?? []
   if (unit !== undefined) {
     const now = yield* Clock.currentTimeMillis
     return new Date(now - Number(amount) * units[unit as keyof typeof units]).toISOString()
   }
   return Number.isNaN(Date.parse(text))
-    ? yield* Effect.fail(
-      `${name} must be a time such as 2026-01-31T08:00:00Z, or a duration before now such as 30m, 24h or 7d`
-    )
+    ? yield* Effect.fail({
+      message: `${name} must be a time such as 2026-01-31T08:00:00Z, or a duration before now such as 30m, 24h or 7d`
+    })
     : text
 })
 
@@ -175,6 +176,8 @@ export interface Selection<A> {
   /** Id of the only workflow that the query allows. */
   readonly workflowId: string | undefined
   readonly note: string | undefined
+  /** Advice on {@link note}; `Hints.text` has it in words. */
+  readonly hint?: Hint
 }
 
 /** Arguments that continue an incomplete selection; absent if it is complete or cannot be continued. */
@@ -225,7 +228,8 @@ const emptySelection = ({ workflowId, workflowName }: Query): Selection<never> =
   workflowId,
   note: `No workflow ${workflowId === undefined ? "" : "of this workflowId "}has ${
     JSON.stringify(workflowName)
-  } in its name: list_workflows lists the names.`
+  } in its name.`,
+  hint: { _tag: "ListExistingWorkflows" }
 })
 
 const isTimeout = (error: Errors.N8nError) => error._tag === "ApiError" && error.reason._tag === "Timeout"
@@ -309,13 +313,14 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
     isCut,
     workflowId: narrowed.workflowId ?? workflowId,
     note: ItemView.joinNotes([
-      isUnknown && `n8n has no workflow '${workflowId}': list_workflows lists the ids.`,
+      isUnknown && `n8n has no workflow '${workflowId}'.`,
       isCut
         ? `Only ${counted(runs.length, "run")} read in the time of one call: continue with cursor.`
         : cursor !== undefined && heads.length < (last ?? query.defaultLast) &&
           `Only ${counted(runs.length, "run")} found so far: continue with cursor.`,
       ItemView.noteAbout(gone, "run", (some) => `n8n deleted ${some} meanwhile.`),
       unread(faults)
-    ])
+    ]),
+    ...(isUnknown ? { hint: { _tag: "ListWorkflows" } } : {})
   }
 })

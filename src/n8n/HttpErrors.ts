@@ -25,8 +25,7 @@ const older = "This n8n has no such endpoint: it is older than this operation."
 
 const hintForStatus = (status: number, detail: string | undefined): Hint => {
   if (status === 400) {
-    return Deprecated.hint(Deprecated.refusedNodes(detail)) ??
-      "n8n refused a value; errorDetails names it. Correct it and call again."
+    return Deprecated.hint(Deprecated.refusedNodes(detail)) ?? { _tag: "CorrectRefused" }
   }
   if (status === 401) return { _tag: "CheckApiKey" }
   if (status === 403) {
@@ -35,10 +34,9 @@ const hintForStatus = (status: number, detail: string | undefined): Hint => {
       : "The API key lacks the scope for this: edit the key in n8n under Settings > n8n API, or use another one."
   }
   if (status === 405) return older
-  if (status === 429) return "n8n is limiting requests: wait a minute, then call again."
-  return status >= 500
-    ? "n8n or the proxy in front of it still fails after retries; check its log, then call again."
-    : "errorDetails contains n8n's own message."
+  if (status === 408) return { _tag: "TryLater", problem: "Slow" }
+  if (status === 429) return { _tag: "TryLater", problem: "Limited" }
+  return status >= 500 ? { _tag: "TryLater", problem: "Failing" } : { _tag: "ReadDetails", have: "Message" }
 }
 
 const hintForMissing = (resourceType: string): Hint => {
@@ -52,28 +50,25 @@ const checkConnection = (problem: ConnectionProblem): Hint => ({ _tag: "CheckCon
 const untrusted =
   "The TLS certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it."
 
-/** Message of `fetch`, which has no code, about a port to which it sends nothing. */
-const badPort = "bad port"
+/** Advice on failures that a retry cannot fix. */
+const permanentHints: { readonly [Code in Errors.PermanentCode]: Hint } = {
+  [Errors.badPort]: checkConnection("BlockedPort"),
+  ENOTFOUND: checkConnection("UnknownHost"),
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  ERR_TLS_CERT_ALTNAME_INVALID: checkConnection("OtherHostName"),
+  ERR_SSL_WRONG_VERSION_NUMBER: checkConnection("NotHttps"),
+  CERT_HAS_EXPIRED: "n8n's TLS certificate has expired: renew it."
+}
 
-/** Failures of certificates, protocols and host names, which a retry cannot fix. */
-const permanentHints: ReadonlyMap<string | undefined, Hint> = new Map<string, Hint>([
-  [badPort, checkConnection("BlockedPort")],
-  ["ENOTFOUND", checkConnection("UnknownHost")],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", untrusted],
-  ["SELF_SIGNED_CERT_IN_CHAIN", untrusted],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", untrusted],
-  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", untrusted],
-  ["ERR_TLS_CERT_ALTNAME_INVALID", checkConnection("OtherHostName")],
-  ["ERR_SSL_WRONG_VERSION_NUMBER", checkConnection("NotHttps")],
-  ["CERT_HAS_EXPIRED", "n8n's TLS certificate has expired: renew it."]
-])
-
-export const isPermanent = (error: HttpClientError.HttpClientError): boolean => permanentHints.has(transportCode(error))
+export const isPermanent = (error: HttpClientError.HttpClientError): boolean => Errors.isPermanent(transportCode(error))
 
 const hintForTransport = (code: string | undefined): Hint => {
   if (code === "ECONNREFUSED") return checkConnection("NothingListens")
   if (code === "EAI_AGAIN") return checkConnection("UnknownHost")
-  return permanentHints.get(code) ?? checkConnection("NoAnswer")
+  return Errors.isPermanent(code) ? permanentHints[code] : checkConnection("NoAnswer")
 }
 
 /** Whether an error or one of its causes has this text in its message. */
@@ -99,7 +94,7 @@ const causes = (error: unknown): ReadonlyArray<Link> => {
 /** The system's error code of a failed connection, such as `ECONNREFUSED`; for a port that `fetch` refuses, its message. */
 export const transportCode = (error: HttpClientError.HttpClientError): string | undefined =>
   error.reason._tag === "TransportError"
-    ? causes(error.reason.cause).map(({ code, message }) => code ?? (message === badPort ? badPort : undefined))
+    ? causes(error.reason.cause).map(({ code, message }) => code ?? (message === Errors.badPort ? message : undefined))
       .find(Predicate.isString)
     : undefined
 
@@ -107,7 +102,7 @@ export const transportCode = (error: HttpClientError.HttpClientError): string | 
 export const timeoutError = (
   target: Errors.Target,
   millis: number,
-  hint: Hint = "n8n is slow or stuck: call again, or check its log.",
+  hint: Hint = { _tag: "TryLater", problem: "Slow" },
   origin?: string
 ): Errors.ApiError =>
   new Errors.ApiError({

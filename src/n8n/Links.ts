@@ -5,11 +5,10 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
-import type { Hint } from "../base/Advice.ts"
 import * as Alias from "../base/Alias.ts"
 import * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import { nearest } from "../base/Nearest.ts"
 import { counted } from "../base/Plural.ts"
 import * as Visible from "../base/Visible.ts"
@@ -85,7 +84,7 @@ const pathBelow = ({ hostname, pathname, port, protocol }: URL, base: string) =>
 }
 
 /** Ids in a link to this n8n; `undefined` for a text that is not an address. Fails for a link to another n8n. */
-export const read = Effect.fnUntraced(function*(text: string): Effect.fn.Return<Link | undefined, string> {
+export const read = Effect.fnUntraced(function*(text: string): Effect.fn.Return<Link | undefined, Input.Refusal> {
   const url = /^\s*https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) return undefined
   // Where arguments are only checked, there is no n8n.
@@ -95,13 +94,13 @@ export const read = Effect.fnUntraced(function*(text: string): Effect.fn.Return<
   const profile = (yield* Profiles).find((each) => URL.canParse(each.url) && pathBelow(url, each.url) !== undefined)
   const { executionId, workflowId } = idsIn(url.pathname)
   const id = executionId ?? workflowId
-  return yield* Effect.fail(
-    `The link is to ${url.host}, and the connected n8n is ${base}. ` + (profile !== undefined
+  return yield* Effect.fail({
+    message: `The link is to ${url.host}, and the connected n8n is ${base}. ` + (profile !== undefined
       ? `That is the n8n of profile '${Visible.label(profile.name)}': it needs --profile.`
       : id === undefined
       ? "Use an id of this n8n."
       : `If both are the same n8n, use the id alone: '${Visible.label(id)}'.`)
-  )
+  })
 })
 
 const maxNamed = 5
@@ -163,7 +162,9 @@ export const alias = (text: string, id = text, format: (id: string) => string = 
   )
 
 /** Id and version in a link to a workflow; `undefined` for a text that is not a link. */
-export const linked = Effect.fnUntraced(function*(text: string) {
+export const linked = Effect.fnUntraced(function*(
+  text: string
+): Effect.fn.Return<{ readonly id: string; readonly version: string | undefined } | undefined, Input.Refusal> {
   const link = yield* read(text)
   const { executionId, version, workflowId } = link ?? {}
   if (link === undefined || workflowId !== undefined) {
@@ -173,19 +174,22 @@ export const linked = Effect.fnUntraced(function*(text: string) {
   }
   return yield* Effect.fail(
     executionId === undefined
-      ? `'${Visible.label(text)}' is not a link to a workflow, which contains /workflow/ID`
-      : `The link is to execution ${executionId}: get_execution(id: '${executionId}') names its workflow`
+      ? { message: `'${Visible.label(text)}' is not a link to a workflow, which contains /workflow/ID` }
+      : {
+        message: `The link is to execution ${executionId}, not to a workflow`,
+        hint: { _tag: "ShowExecution" as const, id: executionId }
+      }
   )
 })
 
 /** Id of the workflow on n8n that a text names by its id, a link to it, or its name. */
-export const workflowOf = (text: string): Effect.Effect<string, string> =>
+export const workflowOf = (text: string): Effect.Effect<string, Input.Refusal> =>
   Effect.flatMap(linked(text), (link) => link === undefined ? alias(text) : Effect.succeed(link.id))
 
 /** Id of the execution that a text names by its id, or a link to it; fails with the reason, and advice. */
 export const executionOf = Effect.fnUntraced(
-  function*(text: string): Effect.fn.Return<string, { readonly message: string; readonly hint?: Hint }> {
-    const link = yield* Effect.mapError(read(text), (message) => ({ message }))
+  function*(text: string): Effect.fn.Return<string, Input.Refusal> {
+    const link = yield* read(text)
     const id = link === undefined ? text : link.executionId
     if (id !== undefined && /^\d+$/.test(id)) return id
     const shown = Visible.label(text)
@@ -206,11 +210,12 @@ export const executionOf = Effect.fnUntraced(
 )
 
 /** Text that a caller may write in other forms, and its meaning. */
-export const reading = (read: (text: string) => Effect.Effect<string, string>, meaning = Schema.NonEmptyString) =>
+export const reading = (
+  read: (text: string) => Effect.Effect<string, Input.Refusal>,
+  meaning = Schema.NonEmptyString
+) =>
   Schema.decodeTo<typeof Schema.NonEmptyString, typeof Schema.String>(meaning, {
-    decode: SchemaGetter.transformEffect((text) =>
-      Effect.mapError(read(text), (message) => new SchemaIssue.InvalidValue({ message }))
-    ),
+    decode: SchemaGetter.transformEffect((text) => Effect.mapError(read(text), Input.refused)),
     encode: SchemaGetter.passthrough()
   })
 

@@ -91,7 +91,7 @@ const fromStatusRefusal = (error: Errors.ApiError, status: string) =>
       reason: `This n8n does not know the status '${status}'`,
       field: "status",
       errorDetails: error.reason.details,
-      hint: "errorDetails lists the values that it accepts."
+      hint: { _tag: "ReadDetails", have: "Values" }
     })
     : error
 

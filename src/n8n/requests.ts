@@ -20,6 +20,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { Hint } from "../base/Advice.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
+import * as Input from "../base/Input.ts"
 import { marker } from "../base/Redact.ts"
 import * as Turn from "../base/Turn.ts"
 import * as body from "./body.ts"
@@ -144,6 +145,11 @@ export const notJson = (target: Errors.Target, beginning: string) =>
     ? HttpErrors.pageError(target, beginning)
     : HttpErrors.unreadableError(target, "an answer that is not JSON")
 
+const otherAnswer = (target: Errors.Target, error: Schema.SchemaError) => {
+  const reasons = Input.issues(error).map(({ field, reason }) => Errors.ofField(field, reason))
+  return HttpErrors.unreadableError(target, `the answer is not one of n8n's (${reasons.join("; ")})`)
+}
+
 /** Reads and decodes a JSON response; an empty body is `undefined`. */
 export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
   response: HttpClientResponse.HttpClientResponse,
@@ -163,7 +169,7 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
     Effect.tap(Turn.pause),
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
     Effect.tap(Turn.pause),
-    Effect.catchIf(Schema.isSchemaError, (error) => Effect.fail(HttpErrors.unreadableError(target, error.message)))
+    Effect.catchIf(Schema.isSchemaError, (error) => Effect.fail(otherAnswer(target, error)))
   )
 
 export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(

@@ -107,7 +107,7 @@ const wouldPublish = (id: string) =>
     "Nothing was written. Publish or discard those changes first, then write again. (n8n 2.40 and later can.)"
   )
 
-const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you call again."
+const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you delete it again."
 
 /** Reads n8n's list by id in pages that overlap by one row, and goes back where rows have left it meanwhile. */
 const reader = (

@@ -1,5 +1,6 @@
 /** Writes to data tables: rows, columns and tables. Rows are stored before they are changed or deleted. */
 import * as Effect from "effect/Effect"
+import type { Hint } from "../base/Advice.ts"
 import { CallContext } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
 import { defined, type Obj } from "../base/Json.ts"
@@ -51,7 +52,7 @@ export interface Done {
   readonly after?: ReadonlyArray<Row>
   readonly ids?: ReadonlyArray<number>
   readonly version?: string
-  readonly hint?: string
+  readonly hint?: Hint
 }
 
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
@@ -73,10 +74,13 @@ const checkValues = Effect.fnUntraced(function*(table: DataTable, values: Obj, f
   }
 })
 
-const backHint = (table: string, version: string, total: number, stored: number) => {
-  const rows = stored < total ? `the first ${stored} of ${total} rows` : counted(total, "row")
-  return `table_write(table: '${table}', op: 'restore', version: '${version}') brings back ${rows}; deleted rows get new ids.`
-}
+const backHint = (table: string, version: string, total: number, stored: number): Hint => ({
+  _tag: "RestoreRows",
+  table,
+  version,
+  total,
+  stored
+})
 
 const deleted = (
   table: DataTable,

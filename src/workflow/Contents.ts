@@ -6,6 +6,7 @@ import type { Hint } from "../base/Advice.ts"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as JsonText from "../base/JsonText.ts"
+import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import { workflowKeys } from "../n8n/model/Workflow.ts"
 import { isNull, objectOf } from "./repair/Repairs.ts"
@@ -105,7 +106,7 @@ const whatOf = (value: unknown): string => {
   if (value.length === 0) return "it is an empty list; write {name, nodes, connections}"
   return value.every(isNode)
     ? "it is a list of nodes alone; write {name, nodes, connections}"
-    : `it is a list of ${value.length} other things`
+    : `it is a list of ${counted(value.length, "other thing")}`
 }
 
 /** Contents of a value; `name` is for a workflow without one. */

@@ -60,7 +60,7 @@ const read = Effect.fnUntraced(function*(text: string) {
   if (link !== undefined) return format(link.id, link.version)
   const { place, version } = parse(text)
   if (place.kind === "file" && fileIn(text) === undefined) {
-    return (yield* Effect.mapError(Links.named(text), ({ message }) => message)) ?? text
+    return (yield* Links.named(text)) ?? text
   }
   return place.kind === "n8n" ? yield* Links.alias(text, place.id, (id) => format(id, version)) : text
 })
@@ -72,7 +72,10 @@ export const reading = Links.reading(read)
 export const resolve = <A, E, R>(text: string, use: (reference: string) => Effect.Effect<A, E, R>) =>
   Alias.retry(
     Effect.flatMap(
-      Effect.mapError(read(text), (reason) => Errors.invalid("workflow", reason, { _tag: "ListWorkflows" })),
+      Effect.mapError(
+        read(text),
+        ({ hint, message }) => Errors.invalid("workflow", message, hint ?? { _tag: "ListWorkflows" })
+      ),
       use
     )
   )
@@ -95,7 +98,7 @@ export const pick = Effect.fnUntraced(function*<A extends Ref>(
   kind = "workflow"
 ) {
   const refuse = (reason: string, hint: string) => Errors.invalid("only", reason, hint)
-  const link = yield* Effect.mapError(Links.linked(text), (reason) => refuse(reason, "Use the id."))
+  const link = yield* Effect.mapError(Links.linked(text), ({ message }) => refuse(message, "Use the id."))
   const own = all.filter(({ file, id }) => id === (link?.id ?? text) || file === text)
   if (own.length > 0) return own
   const isNamed = NameSearch.equals(text)

@@ -79,7 +79,7 @@ export interface Target {
   readonly workflow?: (id: string) => Obj | undefined
 }
 
-const correct = "Correct what errorDetails names, and call again."
+const correct = { _tag: "CorrectRefused" } as const
 
 /** Whether n8n refused a workflow, or failed with it; a refusal of deprecated nodes says all already. */
 const isRefusal = (error: Errors.N8nError): error is Errors.ApiError =>

@@ -79,7 +79,7 @@ describe("arguments", () => {
       assert.deepStrictEqual(yield* none({}), {})
       const { hint, message } = Envelope.fromError(yield* Effect.flip(none({ id: "1" })))
       assert.strictEqual(message, "Unknown parameter 'id'")
-      assert.strictEqual(hint, "There are none. a_tool takes: no parameters.")
+      assert.strictEqual(hint, "a_tool takes: no parameters.")
     }))
 
   it.effect.prop(
@@ -104,13 +104,10 @@ describe("arguments", () => {
 })
 
 describe("refused arguments", () => {
-  const digits = "Execution ID must be digits, or a link to the run: '12a' is neither. " +
-    "For a workflow's name: list_executions(workflowName: '12a')"
   it.effect.each<readonly [args: object, field: string, message: string]>([
     [{ id: "" }, "id", "Workflow ID is required"],
     [{ id: null }, "id", "Workflow ID is required"],
     [{ id: ["w"] }, "id", `id: Expected string`],
-    [{ executionId: "12a" }, "executionId", digits],
     [{ limit: 0 }, "limit", "limit must be from 1 to 100"],
     [{ limit: "101" }, "limit", "limit must be from 1 to 100"],
     [{ limit: "many" }, "limit", `limit: Expected number`],
@@ -120,7 +117,7 @@ describe("refused arguments", () => {
     [{ tags: [1] }, "tags[0]", "tags[0]: Expected string"],
     [{ settings: "[1]" }, "settings", "settings: Expected object"],
     [{ nodes: [{ name: "a", position: [0, "x"] }] }, "nodes[0].position[1]", "nodes[0].position[1]: Expected number"],
-    [{ nodes: [{ position: [] }] }, "nodes[0].name", "nodes[0].name: Missing key"],
+    [{ nodes: [{ position: [] }] }, "nodes[0].name", "nodes[0].name is required"],
     [{ status: "failed" }, "status", `status: Expected "success" | "error"`]
   ])("%j report the field '%s'", ([args, field, message]) =>
     Effect.gen(function*() {
@@ -128,13 +125,19 @@ describe("refused arguments", () => {
       assert.deepStrictEqual(yield* refused({ id: "w", ...args }), report)
     }))
 
-  const some = "There are: 'id', 'executionId', 'limit', 'ratio', 'active', 'raw', 'tags', 'nodes' and 2 more."
+  it.effect("have the advice on their reason beside it, once", () =>
+    Effect.gen(function*() {
+      const { hint, message } = yield* refused({ id: "w", executionId: "12a" })
+      assert.strictEqual(message, "Execution ID must be digits, or a link to the run: '12a' is neither")
+      assert.strictEqual(hint, `For a workflow's name: list_executions(workflowName: '12a'). ${usage}`)
+    }))
+
   it.effect.each([
-    ["limits", "Did you mean 'limit'?"],
-    ["workflowId", "Did you mean 'id'?"],
-    ["execution_id", "Did you mean 'executionId', 'id'?"],
-    ["zzzzzz", some],
-    ["toString", some]
+    ["limits", "Did you mean 'limit'? "],
+    ["workflowId", "Did you mean 'id'? "],
+    ["execution_id", "Did you mean 'executionId', 'id'? "],
+    ["zzzzzz", ""],
+    ["toString", ""]
   ])("with the unknown key '%s' suggest the nearest one", ([key = "", near]) =>
     Effect.gen(function*() {
       for (const value of [1, null]) {
@@ -142,7 +145,7 @@ describe("refused arguments", () => {
           name: "ValidationError",
           message: `Unknown parameter '${key}'`,
           context: { field: key },
-          hint: `${near} ${usage}`
+          hint: `${near}${usage}`
         })
       }
     }))

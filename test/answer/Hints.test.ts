@@ -46,6 +46,7 @@ describe("hints", () => {
         assert.deepStrictEqual(namesIn(text), [])
         assert.notMatch(text, /--[a-z]|N8N_[A-Z]|effect-n8n-mcp|`/)
         assert.notMatch(text, /\.\.|\. \.| $/)
+        assert.notMatch(text, /call again|errorDetails/i)
       })
   )
 
@@ -55,7 +56,9 @@ describe("hints", () => {
     ({ advice }) =>
       Effect.sync(() => {
         const safe = plain(advice)
-        assert.deepStrictEqual(namesIn(Hints.text(safe, { as: "person" })), [])
+        const person = Hints.text(safe, { as: "person" })
+        assert.deepStrictEqual(namesIn(person), [])
+        assert.notInclude(person, "errorDetails")
         assert.deepStrictEqual(namesIn(Hints.text(safe, { offered: new Set() })), [])
         assert.strictEqual(
           Hints.text(safe, { offered: new Set(names) }),

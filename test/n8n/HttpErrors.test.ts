@@ -33,7 +33,7 @@ describe("an error's envelope", () => {
       message: "Failed to get workflow for Workflow 'abc123' (HTTP 400)",
       statusCode: 400,
       context: { ...target, errorDetails: "n8n's own words" },
-      hint: "n8n refused a value; errorDetails names it. Correct it and call again."
+      hint: "Correct what errorDetails names, and call again."
     }],
     ["an n8n that is not running", fails("ECONNREFUSED"), list, {
       name: "ApiError",
@@ -65,6 +65,7 @@ describe("an error's envelope", () => {
         Effect.timeout("500 millis")
       )
       assert.match(Envelope.fromError(error).hint ?? "", /^Node's fetch refuses this port/)
+      assert.isFalse(error._tag === "ApiError" && error.isRetryable)
     }))
 
   it.effect.each<[what: string | number, answer: Answer, ...words: ReadonlyArray<string>]>([
@@ -72,6 +73,7 @@ describe("an error's envelope", () => {
     [403, refuses(403), "scope"],
     [405, refuses(405), "older"],
     [409, refuses(409), "errorDetails"],
+    [408, refuses(408), "slow"],
     [429, refuses(429), "wait"],
     [503, refuses(503), "log"],
     ...["ENOTFOUND", "EAI_AGAIN", "ECONNRESET", "ERR_TLS_CERT_ALTNAME_INVALID"].map((code) =>

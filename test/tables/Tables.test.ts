@@ -258,7 +258,7 @@ describe("a write of rows", () => {
     inMemory(function*() {
       const before = yield* stored(stockId)
       const { hint, version = "" } = yield* write({ op: "dropColumn", column: "qty", confirm: true })
-      assert.include(hint, `op: 'restore', version: '${version}'`)
+      assert.include(Hints.text(hint), `op: 'restore', version: '${version}'`)
       const { version: second = "" } = yield* write({ op: "delete", where: "sku === 'alpha'", confirm: true })
       assert.strictEqual((yield* write({ op: "restore", version: second })).count, 1)
       assert.strictEqual((yield* write({ op: "restore", version })).count, 3)

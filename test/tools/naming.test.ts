@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Envelope from "../../src/answer/Envelope.ts"
+import * as Hints from "../../src/answer/Hints.ts"
 import * as Services from "../../src/app/Services.ts"
 import * as Links from "../../src/n8n/Links.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
@@ -127,9 +128,9 @@ layer(n8n)("an execution", (it) => {
   it.effect("is not a workflow, and the error says which call tells more", () =>
     Effect.gen(function*() {
       const wrong = yield* Effect.flip(tools.getExecution.call({ id: `${base}workflow/w1` }))
-      assert.include(wrong.message, "list_executions(workflowId: 'w1')")
+      assert.include(Hints.text(wrong.hint), "list_executions(workflowId: 'w1')")
       const other = yield* Effect.flip(tools.getWorkflow.call({ id: `${base}executions/41` }))
-      assert.include(other.message, "get_execution(id: '41')")
+      assert.include(Hints.text(other.hint), "get_execution(id: '41')")
     }))
 })
 

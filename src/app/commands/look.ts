@@ -48,7 +48,10 @@ const ofWorkflow = (workflow: string | undefined) =>
 
 /** Time that a person names, who means that of this computer. */
 export const sinceOf = (since: string) =>
-  Effect.map(Effect.mapError(Selection.timeOf("--since", since), Options.refuse), (time) => new Date(time))
+  Effect.map(
+    Effect.mapError(Selection.timeOf("--since", since), ({ message }) => Options.refuse(message)),
+    (time) => new Date(time)
+  )
 
 /** Newest failed run, else the newest. */
 const newest = Effect.fnUntraced(function*(workflow: string | undefined) {
@@ -79,7 +82,9 @@ export const why = row({
   services: (_, options, { page }) => Layer.unwrap(picture.withFolders(options, page?.out)),
   run: Effect.fnUntraced(function*({ id, last }, options, { page }) {
     if (id !== undefined && last !== undefined) return yield* Options.refuse("Choose one: ID or --last WORKFLOW")
-    const link = id === undefined ? undefined : yield* Effect.mapError(Links.read(id), Options.refuse)
+    const link = id === undefined
+      ? undefined
+      : yield* Effect.mapError(Links.read(id), ({ message }) => Options.refuse(message))
     const run = link === undefined ? id : link.executionId
     if (run !== undefined && !/^\d+$/.test(run)) {
       const shown = `'${Visible.label(run)}'`

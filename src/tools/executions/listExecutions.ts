@@ -114,13 +114,14 @@ const read = (groupBy: (typeof Triage.groupings)[number] | undefined, query: Tri
 type Result = Effect.Success<ReturnType<typeof read>>
 
 const remarks = (result: Result) => {
-  const { groupBy, nextCursor, note, runs } = result
+  const { groupBy, hint, nextCursor, note, runs } = result
   return ItemView.joinNotes([
     note === undefined && groupBy !== undefined && nextCursor !== undefined
       ? `Groups of these ${counted(runs.length, "execution")} only: ${
         runs.length < maxRuns ? "raise limit or " : ""
       }continue with cursor.`
       : note,
+    Hints.text(hint),
     ...(groupBy !== "node" ? [] : [
       ItemView.noteAbout(
         result.empty,

@@ -202,6 +202,7 @@ export const searchExecution = Tool.make({
       const missing = jsons.length === 0 ? [] : ItemView.missing(jsons, fields)
       const note = ItemView.joinNotes([
         ...result.notes,
+        "hint" in result && Hints.text(result.hint),
         missing.length > 0 && ItemView.missingNote(missing, jsons, "match shown")
       ])
       const next = (count: number) => {

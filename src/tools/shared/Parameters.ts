@@ -44,11 +44,7 @@ export const workflowFile = required("File path", "Path (.json) or draft.")
 
 /** Id of an execution, or a link to it. */
 export const execution = Links.reading(
-  (text) =>
-    Effect.mapError(
-      Links.executionOf(text),
-      ({ hint, message }) => [message, Hints.text(hint)].filter(Boolean).join(". ")
-    ),
+  Links.executionOf,
   Schema.NonEmptyString.check(Schema.isPattern(/^\d+$/))
 )
 
@@ -61,7 +57,7 @@ export const executionIds = (name: string, maximum: number, description: string)
   Schema.optionalKey(
     Schema.Array(Schema.String.pipe(execution)).check(
       Schema.isMinLength(1, { message: `${name} is empty: name the runs, or leave it out` }),
-      Schema.isMaxLength(maximum, { message: `${name} takes at most ${maximum}: call again for the others` })
+      Schema.isMaxLength(maximum, { message: `${name} takes at most ${maximum} at a time` })
     ).annotate({ description })
   )
 

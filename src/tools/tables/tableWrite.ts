@@ -86,7 +86,7 @@ export const tableWrite = Tool.make({
       after: after as ReadonlyArray<Schema.JsonObject> | undefined,
       ids,
       version,
-      hint
+      hint: hint && Hints.text(hint)
     }),
   next: ({ table, where }) => () => Hints.call("table_read", { table, where }),
   budget: () => ({ lists: { before: 5, after: 5 } }),

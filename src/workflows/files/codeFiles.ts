@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       const info = yield* Effect.flatMap(fs.realPath(full), (real) => real === full ? fs.stat(real) : Effect.undefined)
       if (info?.type !== "File") return yield* refuse(`'${full}' is a link or not a file`, "Put a plain file there.")
       const open = yield* fs.open(full, { noFollow: true })
-      if (yield* isElsewhere(fs, open, full)) return yield* refuse(`'${full}' was replaced`, "Call again.")
+      if (yield* isElsewhere(fs, open, full)) return yield* refuse(`'${full}' was replaced`, "Try again.")
       return (yield* decode(full, yield* readAll(open, Number(info.size), full))).text
     })).pipe(
       Effect.catchTag("PlatformError", (error) =>

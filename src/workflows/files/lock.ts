@@ -42,7 +42,7 @@ const isStale = (content: string, touched: number, now: number) => {
 }
 
 const busy = (path: string) =>
-  serverFault(`File '${path}' is being written by another process`, "Nothing was written: call again.")
+  serverFault(`File '${path}' is being written by another process`, "Nothing was written: try again.")
 
 const unusable = (folder: string) => (error: PlatformError.PlatformError) =>
   serverFault(

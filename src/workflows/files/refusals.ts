@@ -65,7 +65,7 @@ export const notJson = (path: string) =>
   refuse(`File '${path}' is not a .json file`, "Only .json files and links to them are read and written.")
 
 export const changed = (path: string, during: string) =>
-  refuse(`File '${path}' changed while it was ${during}`, "Nothing was written: call again when it is complete.")
+  refuse(`File '${path}' changed while it was ${during}`, "Nothing was written: try again when it is complete.")
 
 export const missing = (target: Target, folder: string, name: string, entries: ReadonlyArray<string>) => {
   const similar = entries.filter((entry) => !entry.startsWith(".") && isJson(entry) === isJson(name)).toSorted()

@@ -324,7 +324,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
                 ? refused(
                   error,
                   "The earlier draft was put back; what runs is unchanged",
-                  "Fix the values named in errorDetails, and write again."
+                  { _tag: "CorrectRefused" }
                 )
                 : refused(
                   error,

@@ -24,7 +24,7 @@ const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
     path,
     message,
     name === undefined || candidates === undefined
-      ? "Nothing was written. Fix it and call again."
+      ? "Nothing was written: correct it first."
       : `Nothing was written. ${suggestion(name, candidates)}`
   )
 

@@ -149,7 +149,7 @@ describe("doctor", () => {
       "another API",
       n8n({ "/": { body: { hello: "world" } }, "/api/v1/workflows": { body: { items: [] } } }),
       "API key",
-      "Missing key",
+      "data is required",
       "N8N_URL"
     ]
   ])("names %s, and the variable to change", ([, answer, check, says, cure]) =>

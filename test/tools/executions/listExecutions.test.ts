@@ -329,7 +329,7 @@ describe("list_executions by failure", () => {
       const alone = yield* byFailure({ workflowId: "i" })
       assert.deepStrictEqual(rows(alone.groups), [["Invoices", "Check", undefined, 1, undefined]])
       const gone = yield* byFailure({ workflowId: "gone" })
-      assert.strictEqual(gone.hint, "n8n has no workflow 'gone': list_workflows lists the ids.")
+      assert.strictEqual(gone.hint, "n8n has no workflow 'gone'. list_workflows lists the workflows with their ids.")
       assert.isUndefined((yield* byFailure({ workflowId: "r" })).hint)
     }, holding(executions))
   })

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Hints from "../../../src/answer/Hints.ts"
 import * as Services from "../../../src/app/Services.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
@@ -24,7 +25,7 @@ layer(demo)("retry_execution", (it) => {
       assert.include(error.message, "must be digits")
       const named = yield* Effect.flip(tools.getExecution.run({ id: "T5 Parcels" }))
       assert.include(named.message, "a link to the run")
-      assert.include(named.message, "list_executions(workflowName: 'T5 Parcels')")
+      assert.include(Hints.text(named.hint), "list_executions(workflowName: 'T5 Parcels')")
     }))
 
   it.effect("refuses an empty choice in each form, and says what it is", () =>

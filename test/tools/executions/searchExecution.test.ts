@@ -302,7 +302,10 @@ describe("search_execution over many runs", () => {
           "No item here has customer.nme; nearest: customer.name, customer, customer.city.",
           partial
         ],
-        [{ text: "x", workflowId: "none" }, "n8n has no workflow 'none': list_workflows lists the ids."],
+        [
+          { text: "x", workflowId: "none" },
+          "n8n has no workflow 'none'. list_workflows lists the workflows with their ids."
+        ],
         [{ text: "sku", status: "running" }, "Not ended yet: 1 run, searched as far as n8n shows data."],
         [
           { text: "sku", nodes: ["Take", "Tske"] },

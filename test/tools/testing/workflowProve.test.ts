@@ -59,7 +59,7 @@ describe("workflow_prove", () => {
       const wrong: ReadonlyArray<readonly [Obj, RegExp]> = [
         [{ last: 51 }, /last must be from 1 to 50/],
         [{ last: 0 }, /last must be from 1 to 50/],
-        [{ executions: ["x"] }, /executions/],
+        [{ executions: ["x"] }, /must be digits, or a link/],
         [{ ignore: ["'Nope'.email"] }, /'Nope', which is not a node/],
         [{ workflowId: "w9" }, /Workflow 'w9' not found/]
       ]

@@ -306,7 +306,7 @@ layer(platform)("a workflow file", (it) => {
           update("a.json", (file) => Effect.andThen(fs.writeFileString(file.path, theirs), counted(file)))
         )
         assert.match(error.message, /^File 'a.json' changed while/)
-        assert.match(Hints.text(error.hint), /call again/)
+        assert.match(Hints.text(error.hint), /try again/)
         assert.deepStrictEqual(yield* contents(root), { "a.json": theirs })
       }))
 

@@ -53,7 +53,7 @@ describe("an answer of a write", () => {
         const error = yield* Effect.flip(write)
         assert.strictEqual(reasonOf(error), "Status 500")
         assert.include(error._tag === "ApiError" ? error.reason.details : "", "Validation: Sub: ")
-        assert.include(JSON.stringify(error), "Correct what errorDetails names")
+        assert.include(JSON.stringify(error), "\"_tag\":\"CorrectRefused\"")
       }
       assert.isFalse((yield* api.workflows).some(({ active }) => active === true))
     }, {
