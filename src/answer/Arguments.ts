@@ -1,4 +1,4 @@
-/** Decoding of the arguments that models send: lenient about types, strict about names. */
+/** Decoding of arguments: lenient about the types that models send, exact for programs, strict about names. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
@@ -30,10 +30,12 @@ const coerce = (value: unknown, schema: unknown, wraps = false): unknown => {
   return [coerce(typeof value === "string" && str(obj(items)?.["type"]) === "string" ? value : result, items)]
 }
 
+const isEmpty = (value: unknown): boolean => value === "" || Array.isArray(value) && value.length === 0
+
 /** Whether an optional argument means nothing: some clients fill each of them. */
 const isNothing = (value: unknown, schema: unknown, mayBeEmpty: boolean): boolean =>
   obj(schema)?.["type"] !== undefined &&
-  (value === "" || value === null || !mayBeEmpty && (value === "null" || Array.isArray(value) && value.length === 0))
+  (value === "" || value === null || !mayBeEmpty && (value === "null" || isEmpty(value)))
 
 /** Maximum depth of a value, more than any workflow has: functions that recurse into values must not overflow the stack. */
 const maxDepth = 200
@@ -116,16 +118,23 @@ const maxKey = 100
 /** Reason for which an empty list of chosen things, however it is written, is not the same as no choice. */
 export const emptyChoice = "an empty choice is not all"
 
+/** Leniency of a decoder. */
+export interface Leniency {
+  /** Optional arguments whose empty list, or text `null`, is a value, with the reason. */
+  readonly empty?: { readonly [parameter: string]: string } | undefined
+  /** Whether types are exact, and an optional argument that means nothing is refused: the input of a program. */
+  readonly isExact?: boolean
+}
+
 /**
  * Decodes a tool's arguments; JSON strings for other types and `null` are accepted, unknown keys are refused. With
- * `empty`, one value for a list and nothing for an optional argument are accepted too, as models and clients send them;
- * it names the optional ones whose empty list, or text `null`, is a value, with the reason.
+ * `empty`, one value for a list and nothing for an optional argument are accepted too, as models and clients send them.
  */
 export const decoder = <A, R>(
   tool: string,
   schema: Schema.ConstraintCodec<A, unknown, R>,
   jsonSchema: { readonly properties?: { readonly [key: string]: object }; readonly required?: unknown },
-  empty?: { readonly [parameter: string]: string }
+  { empty, isExact = false }: Leniency = {}
 ) => {
   const properties = jsonSchema.properties ?? {}
   const required = new Set(arr(jsonSchema.required))
@@ -139,7 +148,7 @@ export const decoder = <A, R>(
 
   return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
     yield* Turn.pause
-    const input = args === undefined || args === null ? {} : obj(coerce(args, { type: "object" }))
+    const input = args === undefined || args === null ? {} : obj(isExact ? args : coerce(args, { type: "object" }))
     if (input === undefined) {
       return yield* fail([{ field: "arguments", reason: "arguments must be a JSON object" }])
     }
@@ -155,12 +164,18 @@ export const decoder = <A, R>(
       ...near(name)
     }))
     yield* Turn.pause
+    const isLeftOut = (key: string, value: unknown) =>
+      empty !== undefined && !required.has(key) && isNothing(value, properties[key], Object.hasOwn(empty, key))
+    // A program that means nothing leaves the argument out: an id that is missing by mistake must not become all.
+    const isRefused = (key: string) =>
+      isExact && Object.hasOwn(properties, key) && isEmpty(input[key]) && isLeftOut(key, input[key])
     const places = names.flatMap((key): ReadonlyArray<Place> => {
-      if (!Object.hasOwn(properties, key)) return []
+      if (!Object.hasOwn(properties, key) || isRefused(key)) return []
       const schema = properties[key]
+      if (isExact) return [{ key, value: input[key], path: key, schema, depth: 0 }]
       const written = coerce(input[key], schema, empty !== undefined)
       const value = written === null && input[key] !== null && empty?.[key] === emptyChoice ? [] : written
-      return input[key] === null || empty && !required.has(key) && isNothing(value, schema, Object.hasOwn(empty, key))
+      return input[key] === null || isLeftOut(key, value)
         ? []
         : [{ key, value, path: key, schema, depth: 0 }]
     })
@@ -172,7 +187,16 @@ export const decoder = <A, R>(
     yield* Turn.pause
     const decoded = yield* Effect.result(decode(Object.fromEntries(values)))
     const refused = decoded._tag === "Failure" ? Input.issues(decoded.failure) : []
-    const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
+    const emptyIssues = names.filter(isRefused).map((field): Input.Issue => ({
+      field,
+      reason: `${field} is empty: omit it, or enter a value`
+    }))
+    const issues = [
+      ...unknown,
+      ...emptyIssues,
+      ...malformedIssues,
+      ...refused.filter(({ field }) => !isMalformed(field))
+    ]
     return decoded._tag === "Success" && issues.length === 0
       ? decoded.success
       : yield* fail(issues, others.length > 0, others.length - unknown.length)

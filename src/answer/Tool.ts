@@ -24,6 +24,8 @@ import {
   type Described,
   type Ending,
   type InputSchema,
+  type Known,
+  type NoInput,
   type OutputSchema,
   type Page,
   type Parts,
@@ -55,12 +57,17 @@ export {
   type Any,
   CurrentTools,
   destructive,
+  distinct,
   type Ending,
+  extended,
   type Input,
   type InputSchema,
+  type Known,
+  type NoInput,
   offered,
   type Output,
   type OutputSchema,
+  payload,
   ReadOnly,
   readOnly,
   RedactSecrets,
@@ -96,7 +103,10 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   const { annotations, message, page } = own
   const { inputSchema, name, outputSchema, unlisted } = tool
   const listing = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
-  const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema(), own.empty ?? {}))
+  const decoder = (isExact: boolean) =>
+    lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema(), { empty: own.empty ?? {}, isExact }))
+  const exact = decoder(true)
+  const lenient = decoder(false)
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
   const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name }
@@ -119,13 +129,13 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   }, (effect) => Effect.withSpan(effect, `execute_tool ${name}`, { attributes, captureStackTrace: false }))
 
   const call = Effect.fnUntraced(function*(args: unknown) {
-    const input = yield* decode()(args)
+    const input = yield* exact()(args)
     const { data, totals } = yield* handle(input)
     return Hints.withoutGuidance(Minimize.markPages(data, totals))
   }, Alias.retry)
 
   const fit = Effect.fnUntraced(function*(args: unknown) {
-    const input = yield* decode()(args)
+    const input = yield* lenient()(args)
     const { data, ending, totals, view } = yield* handle(input)
     const show = yield* App.Show
     // A failing picture must not fail the answer.
@@ -188,34 +198,6 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   return self
 }
 
-/** Tool that also lists the parameters marked `onRequest`. */
-export const extended = <T extends Any>(tool: T): T => {
-  const { inputSchema, unlisted } = tool[schema]
-  const hidden = Object.keys(unlisted).filter((name) => unlisted[name] === "never")
-  return hidden.length === Object.keys(unlisted).length
-    ? tool
-    : {
-      ...tool,
-      inputSchema: withoutParameters(inputSchema(), hidden),
-      [schema]: { inputSchema, unlisted: Object.fromEntries(hidden.map((name) => [name, "never" as const])) }
-    }
-}
-
-/**
- * Schema of the arguments that a client sends, for the payload of an `HttpApi` endpoint whose handler passes it to
- * `call`; arguments with a default may be omitted.
- */
-export const payload = <T extends Any>(tool: T): Schema.toEncoded<T["input"]> => Schema.toEncoded(tool.input)
-
-/**
- * Result of a handler, or advice for the author of a tool: TypeScript infers the result of a generic function that
- * returns a function, such as `Effect.fn`, only after all parts of the definition.
- */
-export type Known<Raw> = 0 extends 1 & Raw ? Raw
-  : unknown extends Raw ?
-    "Omit summarize, write handler as (input) => Effect.gen(…), or define its Effect.fn before the tool"
-  : Raw
-
 /** Definition of a tool apart from `summarize`. */
 export interface Definition<
   Name extends string,
@@ -228,7 +210,8 @@ export interface Definition<
   readonly name: Name
   readonly title: string
   readonly description: string
-  readonly input: I
+  /** Schema of the arguments. Default: none. */
+  readonly input?: I
   readonly output: O
   readonly handler: (input: I["Type"]) => Effect.Effect<Raw, E, R>
   /** Sentence about the data, or an object with the sentence in every language. */
@@ -284,16 +267,22 @@ export interface Definition<
  * ```
  */
 export const make: {
-  <const Name extends string, const I extends InputSchema, const O extends OutputSchema, R, E extends Errors.Failure>(
+  <
+    const Name extends string,
+    const O extends OutputSchema,
+    R,
+    E extends Errors.Failure,
+    const I extends InputSchema = NoInput
+  >(
     definition: Definition<Name, I, O, O["Type"], R, E> & { readonly summarize?: undefined }
   ): Tool<Name, I, O, R, E>
   <
     const Name extends string,
-    const I extends InputSchema,
     const O extends OutputSchema,
     Raw,
     R,
-    E extends Errors.Failure
+    E extends Errors.Failure,
+    const I extends InputSchema = NoInput
   >(
     definition: Definition<Name, I, O, Raw, R, E> & {
       readonly summarize: (raw: Known<NoInfer<Raw>>, input: I["Type"]) => O["Type"]
@@ -301,20 +290,23 @@ export const make: {
   ): Tool<Name, I, O, R, E>
 } = <
   const Name extends string,
-  const I extends InputSchema,
   const O extends OutputSchema,
   Raw,
   R,
-  E extends Errors.Failure
+  E extends Errors.Failure,
+  const I extends InputSchema = NoInput
 >(
   definition: Definition<Name, I, O, Raw, R, E> & {
     readonly summarize?: ((raw: Known<Raw>, input: I["Type"]) => O["Type"]) | undefined
   }
 ): Tool<Name, I, O, R, E> => {
-  const { ending, handler, input, name, next, output, paged = [], summarize, totals, view } = definition
+  // Without `input`, its type is that of no arguments.
+  const input = definition.input ?? Schema.Struct({}) as Schema.Constraint as I
+  const { ending, handler, name, next, output, paged = [], summarize, totals, view } = definition
   const offsetIn = (args: I["Type"]) => num(obj(args)?.["offset"]) ?? 0
   return build({
     ...definition,
+    input,
     // Lazy, so that `initialize` is answered before any schema is made.
     inputSchema: lazy(() => ofArguments(input)),
     unlisted: definition.unlisted ?? {},

@@ -59,7 +59,7 @@ const convert = (tool: Tool.Any): AiTool.Any =>
  * A model sees the same as over MCP: the same schemas, lenient decoding of arguments, answers within the budget. A
  * failure is a result with a hint and does not end the conversation. Advice names only tools of this kit.
  *
- * `middleware` is around every call, as in `McpServer.serve`.
+ * `middleware` is around every call, as in `McpServer.serve`. Two tools of one name are an error that is thrown.
  *
  * **Example** (Asking a model why a run failed)
  *
@@ -85,7 +85,9 @@ export const make = <const Tools extends ReadonlyArray<Tool.Any>, M extends Tool
   readonly layer: Layer.Layer<AiTool.HandlersFor<ByName<Tools>>, never, Tool.Services<Tools[number] | M>>
 } => {
   // TypeScript knows the names and schemas of the tools only one by one.
-  const toolkit = AiToolkit.make(...tools.map(convert)) as unknown as AiToolkit.Toolkit<ByName<Tools>>
+  const toolkit = AiToolkit.make(
+    ...Tool.distinct("tools", tools, ({ name }) => name).map(convert)
+  ) as unknown as AiToolkit.Toolkit<ByName<Tools>>
   const names = new Set(tools.map(({ name }) => name))
   const handlers = Effect.map(
     Effect.context<Tool.Services<Tools[number] | M>>(),

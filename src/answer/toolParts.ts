@@ -1,10 +1,10 @@
 /** Parts of a tool: its types, annotations and settings. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import type * as App from "./App.ts"
-import type { JsonSchema } from "./jsonSchemas.ts"
+import { type JsonSchema, withoutParameters } from "./jsonSchemas.ts"
 import type * as Locale from "./Locale.ts"
 import { CurrentMiddleware, type Middleware } from "./middleware.ts"
 import type * as Minimize from "./Minimize.ts"
@@ -38,6 +38,16 @@ export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { 
 /** Tools that are offered to a client; with `readOnly`, only the ones that change nothing. */
 export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
+
+/** Returns elements whose names differ; two of one name are a mistake of the program, since the second is never called. */
+export const distinct = <A>(what: string, all: ReadonlyArray<A>, nameOf: (one: A) => string): ReadonlyArray<A> => {
+  const names = all.map(nameOf)
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated === undefined) return all
+  throw new Error(
+    `Two ${what} have the name '${repeated}', and the second is never called: name it otherwise, or leave one out`
+  )
+}
 
 /** Names of the server's tools that the caller must not see or call. Default: none. */
 export const Withheld = Context.Reference<ReadonlySet<string>>("effect-n8n-mcp/Withheld", {
@@ -82,9 +92,8 @@ export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
 export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
- * Tool with typed input and output. `call` and `answer` take what a client would send: defaults apply, and invalid
- * input is a `ValidationError`. Both refuse to change anything under {@link ReadOnly} and redact secrets ({@link
- * RedactSecrets}).
+ * Tool with typed input and output. Defaults apply, and invalid input is a `ValidationError`. Both `call` and `answer`
+ * refuse to change anything under {@link ReadOnly} and redact secrets ({@link RedactSecrets}).
  */
 export interface Tool<
   Name extends string,
@@ -96,9 +105,15 @@ export interface Tool<
   readonly name: Name
   readonly input: I
   readonly output: O
-  /** Calls the tool for a program: decoded data, never shortened; pages of lists are marked (`Truncated.marksIn`). */
+  /**
+   * Calls the tool for a program: decoded data, never shortened; pages of lists are marked (`Truncated.marksIn`). Input
+   * has exactly its type: an empty text or list for an optional argument is refused, not left out.
+   */
   readonly call: (input: I["Encoded"]) => Effect.Effect<O["Type"], E | Errors.ValidationError, R>
-  /** Calls the tool for a model: encoded data within the budget, invisible characters escaped, within 50 seconds. */
+  /**
+   * Calls the tool for a model: encoded data within the budget, invisible characters escaped, within 50 seconds. Input is
+   * taken as clients send it: `"5"` for 5, and an optional argument that is empty or `null` as left out.
+   */
   readonly answer: (
     input: I["Encoded"]
   ) => Effect.Effect<Answer<O["Encoded"]>, E | Errors.ValidationError | Errors.ApiError, R>
@@ -199,3 +214,34 @@ export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.
 export const parts: unique symbol = Symbol("effect-n8n-mcp/Tool/parts")
 
 export const schema: unique symbol = Symbol("effect-n8n-mcp/Tool/schema")
+
+/** Tool that also lists the parameters marked `onRequest`. */
+export const extended = <T extends Any>(tool: T): T => {
+  const { inputSchema, unlisted } = tool[schema]
+  const hidden = Object.keys(unlisted).filter((name) => unlisted[name] === "never")
+  return hidden.length === Object.keys(unlisted).length
+    ? tool
+    : {
+      ...tool,
+      inputSchema: withoutParameters(inputSchema(), hidden),
+      [schema]: { inputSchema, unlisted: Object.fromEntries(hidden.map((name) => [name, "never" as const])) }
+    }
+}
+
+/**
+ * Schema of the arguments that a client sends, for the payload of an `HttpApi` endpoint whose handler passes it to
+ * `call`; arguments with a default may be omitted.
+ */
+export const payload = <T extends Any>(tool: T): Schema.toEncoded<T["input"]> => Schema.toEncoded(tool.input)
+
+/**
+ * Result of a handler, or advice for the author of a tool: TypeScript infers the result of a generic function that
+ * returns a function, such as `Effect.fn`, only after all parts of the definition.
+ */
+export type Known<Raw> = 0 extends 1 & Raw ? Raw
+  : unknown extends Raw ?
+    "Omit summarize, write handler as (input) => Effect.gen(…), or define its Effect.fn before the tool"
+  : Raw
+
+/** Schema of no arguments. */
+export type NoInput = Schema.Struct<{}>

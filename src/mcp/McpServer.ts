@@ -28,8 +28,10 @@ const serving = (served: Effect.Effect<Served>) =>
  * **Details**
  *
  * Services that `contextFor` does not return are those of the server, the same for all calls. It may fail: the model
- * reads its error as that of the tool, and methods other than `tools/call` answer a JSON-RPC error. Its scope ends with
- * the call. Calls in flight are interrupted when serving ends or the client cancels them.
+ * reads its error as that of the tool. Tools, prompts and templates are listed nevertheless, and other methods answer a
+ * JSON-RPC error. A call that it refuses does not reach `middleware`: an audit of refused callers belongs into
+ * `contextFor` itself, with `Effect.tapError`. Its scope ends with the call. Calls in flight are interrupted when serving
+ * ends or the client cancels them.
  *
  * **Example** (An n8n for each client, and an answer to those without one)
  *
@@ -98,7 +100,8 @@ const mounted = <T extends Tool.Any, M extends Tool.Middleware, P = never>(
  *
  * **Details**
  *
- * `access` identifies the caller, and `contextFor` receives what it returned, with its type. `contextFor` may also need
+ * `access` identifies the caller, and `contextFor` receives what it returned, with its type. Callers that one of them
+ * refuses do not reach `middleware`: there is the place to audit them. `contextFor` may also need
  * the `HttpServerRequest` and whatever the app's `HttpRouter.middleware` provides: without that middleware the layer
  * does not compile. `HttpRouter.provideRequest` provides services of the app, such as a `LayerMap`. A service of a tool
  * or a middleware that the router's middleware provides is one that `contextFor` passes on:

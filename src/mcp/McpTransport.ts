@@ -29,8 +29,8 @@ export interface Protocol {
 
 /** Protocol that a transport serves to its callers. */
 export interface Served extends Protocol {
-  /** Tools that are offered to the caller, without MCP. */
-  readonly list: (caller: Methods.Caller) => Effect.Effect<ReadonlyArray<Tool.Any>, Failure>
+  /** Tools that are offered to the caller, without MCP; those of the server to a caller without a context. */
+  readonly list: (caller: Methods.Caller) => Effect.Effect<ReadonlyArray<Tool.Any>>
   /** Calls one tool without MCP. */
   readonly call: (
     caller: Methods.Caller,

@@ -26,7 +26,7 @@ import * as Methods from "./Methods.ts"
 import * as Rpc from "./Rpc.ts"
 import { traced } from "./tracing.ts"
 
-/** Contents of the server. */
+/** Contents of the server. Two tools or prompts of one name are a defect when it is built. */
 export interface Options<T extends Tool.Any, M extends Tool.Middleware = never> {
   readonly name: string
   readonly version: string
@@ -35,7 +35,10 @@ export interface Options<T extends Tool.Any, M extends Tool.Middleware = never> 
   readonly tools: ReadonlyArray<T>
   /** Reason why a tool that is not among them is not served, and how to change that; `undefined` if it does not exist. */
   readonly absence?: (name: string) => string | undefined
-  /** Behaviour around the calls of all tools, including those by resources; the first is the outermost: see `Tool.middleware`. */
+  /**
+   * Behaviour around the calls of all tools, including those by resources; the first is the outermost: see
+   * `Tool.middleware`. A call that `access` or `contextFor` refuses does not reach it.
+   */
   readonly middleware?: ReadonlyArray<M> | undefined
   /** Resources; each is served only together with its tool. */
   readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
@@ -75,12 +78,17 @@ const durationOf = (name: string, isFailure: boolean) => {
   return metric
 }
 
-const measured = <A, E, R>({ name }: Tool.Any<R>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Effect.timed(Effect.result(call)), ([elapsed, result]) =>
-    Effect.andThen(
-      Metric.update(durationOf(name, Result.isFailure(result)), Duration.toSeconds(elapsed)),
-      Effect.fromResult(result)
-    ))
+/** Measures a call that ends with a result, of which `isFailure` says how it ended. */
+const measured = <A, E, R>(
+  name: string,
+  isFailure: (result: A) => boolean,
+  call: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(
+    Effect.timed(call),
+    ([elapsed, result]) =>
+      Effect.as(Metric.update(durationOf(name, isFailure(result)), Duration.toSeconds(elapsed)), result)
+  )
 
 /** Converts a failure for clients. */
 const toFailure = (error: Errors.Failure): Failure => ({
@@ -96,8 +104,7 @@ const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure
     Effect.catchDefect((defect) =>
       Effect.andThen(Effect.logError("tool died", defect), Effect.fail({ envelope: bug, isServerFault: true }))
     ),
-    Effect.annotateLogs("tool", tool.name),
-    (call) => measured(tool, call)
+    Effect.annotateLogs("tool", tool.name)
   )
 
 /** Result of `tools/call`: an answer, or an error that the model can read. @internal */
@@ -173,6 +180,35 @@ const listingOf = (tool: Tool.Any, showsApps: boolean) => {
 /** A tool as `tools/list` shows it to a client without pages. @internal */
 export const listing = (tool: Tool.Any) => listingOf(tool, false)
 
+/** Description of the server, whose capabilities follow from its methods. */
+const aboutOf = (
+  { instructions, name, version }: Options<Tool.Any, Tool.Middleware>,
+  methods: ReadonlySet<string>
+): Methods.About => ({
+  name,
+  version,
+  instructions,
+  capabilities: {
+    tools: {},
+    ...(methods.has("resources/list") ? { resources: {} } : {}),
+    ...(methods.has("prompts/list") ? { prompts: {} } : {}),
+    ...(methods.has("completion/complete") ? { completions: {} } : {}),
+    ...(methods.has("skills/list") ? { extensions: features.skillExtension } : {})
+  }
+})
+
+type Named = ReadonlyArray<{ readonly name: string }>
+
+/** Returns a function that finds the tool or prompt of a request, for its span. */
+const targets = (tools: Named, prompts: Named) => (method: string, params: Obj) => {
+  const named = (attribute: string, all: Named) => ({
+    attribute,
+    name: all.find((each) => each.name === params["name"])?.name
+  })
+  if (method === "tools/call") return named("gen_ai.tool.name", tools)
+  return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
+}
+
 type ContextFor<P> = (caller: Caller) => Effect.Effect<Context.Context<P>, Errors.Failure, Scope.Scope>
 
 /** Returns a function that runs an effect in the context of a call. */
@@ -216,11 +252,12 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
   contextFor?: ContextFor<P>
 ): Effect.Effect<Served> =>
   Effect.gen(function*() {
-    const tools = widened(options.tools)
+    const tools = widened(Tool.distinct("tools", options.tools, ({ name }) => name))
     const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
     const resources = (options.resources ?? []).filter(isServed)
     const apps = tools.flatMap(({ app }) => app ?? [])
-    const { prompts = [], skills = [] } = options
+    const prompts = Tool.distinct("prompts", options.prompts ?? [], ({ name }) => name)
+    const { skills = [] } = options
     const hasResources = resources.length + apps.length + skills.length > 0
     const hasCompletions = resources.length + prompts.length > 0
     /** Tools of the caller, before the read-only filter. */
@@ -233,16 +270,15 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
 
     const within = runner(options, shared, contextFor)
 
-    const targetOf = (method: string, params: Obj) => {
-      const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
-        attribute,
-        name: all.find((each) =>
-          each.name === params["name"]
-        )?.name
-      })
-      if (method === "tools/call") return named("gen_ai.tool.name", tools)
-      return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
-    }
+    /** Tools for a caller without a context, so that a client knows which calls would tell the reason. */
+    const known = ({ readOnly = false }: Caller) =>
+      Tool.offered(tools, readOnly)
+
+    /** Measures the call of a tool of the server, also one that `contextFor` refuses. */
+    const counted = <A, E>(name: unknown, isFailure: (result: A) => boolean, call: Effect.Effect<A, E>) =>
+      typeof name === "string" && find(tools, name) !== undefined ? measured(name, isFailure, call) : call
+
+    const targetOf = targets(tools, prompts)
     const tracedMethods = (methods: Methods.Methods): Methods.Methods =>
       Record.map(methods, (answer, method) => (request) =>
         traced(method, request.params, targetOf(method, request.params))(answer(request)))
@@ -251,30 +287,37 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
       Effect.fail(features.rpcError(error, Rpc.codes.refused))
 
     /** Method that runs in the context of the caller. */
-    const forCaller = (
-      answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T | M>>,
-      refuse: (error: Errors.Failure) => Effect.Effect<object, Rpc.RpcError> = refused
-    ): Methods.Method =>
-    (request) => Effect.map(within(request.caller, answer(request), refuse), (result) => result as Obj)
+    const forCaller = <A extends object>(
+      answer: (request: Methods.Request) => Effect.Effect<A, Rpc.RpcError, Tool.Services<T | M>>,
+      refuse: (error: Errors.Failure) => Effect.Effect<A, Rpc.RpcError> = refused
+    ) =>
+    (request: Methods.Request): Effect.Effect<A, Rpc.RpcError> =>
+      within(request.caller, answer(request), refuse)
+
+    const list: Served["list"] = (caller) => within(caller, offered, () => Effect.succeed(known(caller)))
+
+    const callTool = forCaller<CallToolResult>(
+      Effect.fnUntraced(function*(request) {
+        const name = yield* features.text(request.params, "name")
+        const tools = yield* served
+        const tool = find(tools, name)
+        if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name, options))
+        const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
+        return yield* callContext.provide(request)(answer(tool, request.params["arguments"]))
+      }),
+      (error) => Effect.succeed(toolError(toFailure(error)))
+    )
 
     const methods = tracedMethods({
-      "tools/list": forCaller(({ capabilities }) =>
+      "tools/list": ({ caller, capabilities }) =>
+        Effect.map(list(caller), (tools) => ({
+          tools: tools.map((tool) => listingOf(tool, Methods.showsApps(capabilities)))
+        })),
+      "tools/call": (request) =>
         Effect.map(
-          offered,
-          (tools) => ({ tools: tools.map((tool) => listingOf(tool, Methods.showsApps(capabilities))) })
-        )
-      ),
-      "tools/call": forCaller(
-        Effect.fnUntraced(function*(request) {
-          const name = yield* features.text(request.params, "name")
-          const tools = yield* served
-          const tool = find(tools, name)
-          if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name, options))
-          const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
-          return yield* callContext.provide(request)(answer(tool, request.params["arguments"]))
-        }),
-        (error) => Effect.succeed(toolError(toFailure(error)))
-      ),
+          counted(request.params["name"], ({ isError }) => isError === true, callTool(request)),
+          (result) => ({ ...result })
+        ),
       ...(!hasResources ? {} : {
         "resources/list": forCaller((request) =>
           Effect.zipWith(
@@ -300,32 +343,23 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
         "completion/complete": forCaller((request) => features.complete(prompts, resources, request))
       })
     })
-    const about: Methods.About = {
-      name: options.name,
-      version: options.version,
-      instructions: options.instructions,
-      capabilities: {
-        tools: {},
-        ...(hasResources ? { resources: {} } : {}),
-        ...(prompts.length === 0 ? {} : { prompts: {} }),
-        ...(hasCompletions ? { completions: {} } : {}),
-        ...(skills.length === 0 ? {} : { extensions: features.skillExtension })
-      }
-    }
     const sealing = options.sealing ?? (yield* Sealing.memory)
 
     const call: Served["call"] = (caller, name, args) =>
-      within(
-        caller,
-        Effect.flatMap(served, (tools) => {
-          const tool = find(tools, name)
-          return tool === undefined
-            ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name, options) }))
-            : traced("tools/call", {}, targetOf("tools/call", { name }))(Effect.result(run(tool, args)))
-        }),
-        (error) => Effect.succeed(Result.fail(toFailure(error)))
+      counted(
+        name,
+        Result.isFailure,
+        within(
+          caller,
+          Effect.flatMap(served, (tools) => {
+            const tool = find(tools, name)
+            return tool === undefined
+              ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name, options) }))
+              : traced("tools/call", {}, targetOf("tools/call", { name }))(Effect.result(run(tool, args)))
+          }),
+          (error) => Effect.succeed(Result.fail(toFailure(error)))
+        )
       )
-    const list: Served["list"] = (caller) => within(caller, offered, (error) => Effect.fail(toFailure(error)))
 
-    return { about, methods, sealing, list, call }
+    return { about: aboutOf(options, new Set(Object.keys(methods))), methods, sealing, list, call }
   })

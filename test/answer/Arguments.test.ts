@@ -19,7 +19,7 @@ const input = Schema.Struct({
   status: Schema.optionalKey(Schema.Literals(["success", "error"]))
 })
 
-const decode = Arguments.decoder("a_tool", input, Tool.jsonSchema(input), { nodes: "removes all" })
+const decode = Arguments.decoder("a_tool", input, Tool.jsonSchema(input), { empty: { nodes: "removes all" } })
 
 const usage = "a_tool takes: id, executionId, limit, ratio, active, raw, tags, nodes, settings, status."
 

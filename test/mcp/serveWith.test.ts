@@ -6,6 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../src/answer/Tool.ts"
 import * as Modern from "../../src/mcp/eras/Modern.ts"
@@ -44,7 +45,7 @@ const protocol = <P>(
   )
 
 describe("serveWith", () => {
-  it.live("answers a call whose context fails with a tool error, and other methods with a JSON-RPC error", () =>
+  it.live("lists its tools to a caller whose context fails, whose calls answer a tool error", () =>
     Effect.gen(function*() {
       const memory = yield* MemoryTransport.make
       yield* McpServer.serveWith({ name: "test", version: "0", tools: [whoami] }, () => Effect.fail(unknown)).pipe(
@@ -56,8 +57,8 @@ describe("serveWith", () => {
       const { content, isError } = yield* Effect.promise(() => client.callTool({ name: "whoami", arguments: {} }))
       assert.isTrue(isError)
       assert.deepStrictEqual(JSON.parse((content as ReadonlyArray<{ readonly text: string }>)[0]?.text ?? ""), envelope)
-      const refused = yield* Effect.promise(() => client.listTools().then(() => undefined, (error: Error) => error))
-      assert.strictEqual(refused?.message, "MCP error -32000: No such tenant. Ask the operator for an account.")
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      assert.deepStrictEqual(tools.map(({ name }) => name), ["whoami"])
       yield* Effect.promise(() => client.close())
     }))
 
@@ -74,18 +75,71 @@ describe("serveWith", () => {
         isError: true,
         content: [{ type: "text", text: JSON.stringify(envelope) }]
       })
-      assert.deepStrictEqual((yield* ask("tools/list")).body.error, {
-        code: -32000,
-        message: "No such tenant. Ask the operator for an account."
-      })
-      const listed = yield* Effect.flip(Execute.tools(served, nobody))
-      assert.deepInclude(listed, { status: 400, code: "TOOL_EXECUTION_ERROR", details: envelope })
+      const { tools } = (yield* ask("tools/list")).body.result as { readonly tools: ReadonlyArray<{ name: string }> }
+      assert.deepStrictEqual(tools.map(({ name }) => name), ["whoami"])
+      assert.strictEqual((yield* Execute.tools(served, nobody)).status, 200)
       const result = yield* served.call(nobody, "whoami", {})
       assert.deepInclude(result, { failure: { envelope, isServerFault: false } })
-      // The gate leaves it to the call to say so.
       const writeRefusal = Refusal.make(403, "The token allows reading only.")
       yield* Gate.checkScope(served, { ...nobody, key: "somebody", writeRefusal }, "whoami")
     }))
+
+  it.effect("hides tools that change something from a read-only caller without a context", () =>
+    Effect.gen(function*() {
+      const write = { ...whoami, name: "write", annotations: Tool.destructive }
+      const served = yield* protocol([whoami, write], () => Effect.fail(unknown))
+      const names = (caller: Caller) => Effect.map(served.list(caller), (tools) => tools.map(({ name }) => name))
+      assert.deepStrictEqual(yield* names(nobody), ["whoami", "write"])
+      assert.deepStrictEqual(yield* names({ ...nobody, readOnly: true }), ["whoami"])
+    }))
+
+  it.effect("answers the error of a context to methods that need it", () =>
+    Effect.gen(function*() {
+      const page = { ...whoami, app: { uri: "ui://page", html: Effect.succeed("") } as unknown as typeof whoami.app }
+      const served = yield* protocol([page], () => Effect.fail(unknown))
+      const { body } = yield* Modern.answer(
+        served,
+        nobody,
+        request("resources/read", { uri: "ui://page" }),
+        () => undefined
+      )
+      assert.deepStrictEqual((body as { readonly error?: object }).error, {
+        code: -32000,
+        message: "No such tenant. Ask the operator for an account."
+      })
+    }))
+
+  it.effect("counts calls without a context as failed calls of the tool, not those of unknown names", () =>
+    Effect.gen(function*() {
+      const served = yield* protocol([tool("counted_call", Effect.succeed(""))], () => Effect.fail(unknown))
+      const call = (name: string) =>
+        Modern.answer(served, nobody, request("tools/call", { name, arguments: {} }), () => undefined)
+      yield* call("counted_call")
+      yield* served.call(nobody, "counted_call", {})
+      yield* call("no_such_tool")
+      const counts = (yield* Metric.snapshot).flatMap(({ attributes = {}, id, state }) =>
+        id === "mcp.server.operation.duration" && "count" in state &&
+          /counted_call|no_such/.test(attributes["gen_ai.tool.name"] ?? "")
+          ? [[attributes["gen_ai.tool.name"], attributes["error.type"], Number(state.count)]]
+          : []
+      )
+      assert.deepStrictEqual(counts, [["counted_call", "tool_error", 2]])
+    }))
+
+  it("refuses two tools or prompts of one name", () => {
+    const serve = (
+      options: { readonly tools?: ReadonlyArray<Tool.Any<Tenant>>; readonly prompts?: ReadonlyArray<never> }
+    ) =>
+      Effect.runSyncExit(
+        Protocol.make(
+          { name: "test", version: "0", tools: [], ...options },
+          Context.make(Tenant, "a")
+        )
+      )
+    assert.match(String(serve({ tools: [whoami, whoami] })), /Two tools have the name 'whoami'/)
+    const prompt = { name: "ask" } as never
+    assert.match(String(serve({ prompts: [prompt, prompt] })), /Two prompts have the name 'ask'/)
+  })
 
   /** Server whose calls log their scopes, with a tool that does `work`. */
   const scoped = (work: Effect.Effect<string, UnknownTenant>, context: Effect.Effect<string, UnknownTenant>) =>

@@ -36,7 +36,7 @@ describe("optional arguments", () => {
       Effect.gen(function*() {
         const { properties = {}, ...schema } = Tool.jsonSchema(tool.input)
         const empty = Object.keys(emptyOf(tool))
-        const decode = Arguments.decoder(name, tool.input, { ...schema, properties }, emptyOf(tool))
+        const decode = Arguments.decoder(name, tool.input, { ...schema, properties }, { empty: emptyOf(tool) })
         const plain = yield* decode(usual(tool))
         for (const [key, parameter] of Object.entries(properties)) {
           // The data of a test may be anything.
@@ -48,6 +48,38 @@ describe("optional arguments", () => {
         }
       })
   )
+
+  it.effect.each(all.map((tool) => ({ tool, name: tool.name })))(
+    "of $name that a program leaves empty are refused",
+    ({ name, tool }) =>
+      Effect.gen(function*() {
+        const { properties = {}, ...schema } = Tool.jsonSchema(tool.input)
+        const empty = emptyOf(tool)
+        const decode = Arguments.decoder(name, tool.input, { ...schema, properties }, { empty, isExact: true })
+        for (const [key, parameter] of Object.entries(properties)) {
+          if (key in usual(tool) || obj(parameter)?.["type"] === undefined) continue
+          for (const nothing of ["", [], null]) {
+            if (Array.isArray(nothing) && key in empty) continue
+            const { field } = yield* Effect.flip(decode({ ...usual(tool), [key]: nothing }))
+            assert.strictEqual(field, key, `${key}: ${JSON.stringify(nothing)}`)
+          }
+        }
+      })
+  )
+
+  it.effect("are exact in a program's call, and lenient in a client's", () =>
+    inWorld(function*() {
+      const empty = yield* Effect.flip(tools.listExecutions.call({ workflowId: "" }))
+      assert.deepInclude(empty, {
+        _tag: "ValidationError",
+        field: "workflowId",
+        message: "workflowId is empty: omit it, or enter a value"
+      })
+      const typed = yield* Effect.flip(tools.listExecutions.call({ limit: "5" as never }))
+      assert.deepInclude(typed, { _tag: "ValidationError", field: "limit" })
+      const all = yield* tools.listExecutions.answer({})
+      assert.deepStrictEqual(yield* tools.listExecutions.answer({ workflowId: "" }), all)
+    }, { seed }))
 
   it("are values where empty only for these reasons", () => {
     assert.deepStrictEqual(

@@ -27,14 +27,10 @@ const failure = ({ envelope, isServerFault }: Failure): Refusal.Refusal => {
 }
 
 export const tools = ({ list }: Served, caller: Caller) =>
-  list(caller).pipe(
-    Effect.mapError(failure),
-    Effect.map((tools) =>
-      HttpServerResponse.jsonUnsafe({
-        tools: tools.map(Struct.pick(["name", "description", "inputSchema", "outputSchema"]))
-      })
-    )
-  )
+  Effect.map(list(caller), (tools) =>
+    HttpServerResponse.jsonUnsafe({
+      tools: tools.map(Struct.pick(["name", "description", "inputSchema", "outputSchema"]))
+    }))
 
 const usage = "The body is {\"name\": \"list_workflows\", \"parameters\": {…}}; POST /mcp/tools lists the tools."
 

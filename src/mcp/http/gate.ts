@@ -43,14 +43,10 @@ export const checkScope = (
   { writeRefusal, ...caller }: Access.Identity,
   tool: unknown
 ): Effect.Effect<void, Refusal.Refusal> =>
-  writeRefusal === undefined ? Effect.void : Effect.flatMap(
-    // The call itself reports that its caller has no tools.
-    Effect.orElseSucceed(list({ ...caller, readOnly: false }), () => []),
-    (tools) => {
-      const isWrite = tools.some(({ annotations, name }) => name === tool && !annotations.readOnlyHint)
-      return isWrite ? Effect.fail(writeRefusal) : Effect.void
-    }
-  )
+  writeRefusal === undefined ? Effect.void : Effect.flatMap(list({ ...caller, readOnly: false }), (tools) => {
+    const isWrite = tools.some(({ annotations, name }) => name === tool && !annotations.readOnlyHint)
+    return isWrite ? Effect.fail(writeRefusal) : Effect.void
+  })
 
 /** Makes the gate: `identify` returns the caller of a request; `admit` counts it as in flight and returns its turns. */
 export const make = Effect.fnUntraced(

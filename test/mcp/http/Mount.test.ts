@@ -245,7 +245,7 @@ describe("an app that mounts MCP", () => {
         hint: "Join us."
       })
       const listed = yield* send("/mcp", list({ authorization: "Bearer carol" }))
-      assert.deepStrictEqual(listed.json.error, { code: -32000, message: "No member. Join us." })
+      assert.include(listed.text, `"name":"whoami"`)
     }).pipe(Effect.scoped))
 
   it.effect("takes the tenant, and services of tools' middleware, from the router's middleware", () =>
