@@ -127,6 +127,14 @@ export interface NodeGroup extends Element<Profile.Profile["rows"]> {}
 /** Executions of a version of a workflow, counted. */
 export interface VersionGroup extends Element<Effect.Success<ReturnType<typeof groupByVersion>>> {}
 
+/** Selected executions in groups, with what was read of each. */
+export interface Groups<out G, out A = unknown> extends Selection.Selection<A> {
+  readonly groups: ReadonlyArray<G>
+}
+
+/** Executions by node, with the causes of slowness. */
+export interface NodeGroups extends Groups<NodeGroup, Profile.Use>, Omit<Profile.Profile, "rows"> {}
+
 /** Selects executions and reads nothing but the list. */
 export const list = (query: Query, defaultLast = 20) =>
   Selection.select<never, never>({ ...query, defaultLast }, () => undefined)
@@ -135,7 +143,8 @@ export const list = (query: Query, defaultLast = 20) =>
 export const byWorkflow = Effect.fn("Triage.byWorkflow")(function*(query: Query) {
   const selection = yield* list(query, 200)
   const groups: ReadonlyArray<WorkflowGroup> = countByWorkflow(selection.runs.map(({ head }) => head))
-  return { ...selection, groups }
+  const result: Groups<WorkflowGroup, never> = { ...selection, groups }
+  return result
 })
 
 /**
@@ -176,7 +185,8 @@ export const byFailure = Effect.fn("Triage.byFailure")(
       })
     }))
     const groups: ReadonlyArray<FailureGroup> = FailureGroups.group(failed)
-    return { ...selection, groups }
+    const result: Groups<FailureGroup, FailureGroups.Failed> = { ...selection, groups }
+    return result
   }
 )
 
@@ -186,7 +196,8 @@ export const byNode = Effect.fn("Triage.byNode")(function*(query: Query) {
   const selection = yield* Selection.select(all, ({ id }) => Profile.read(String(id)), Profile.bytes)
   const { rows, ...rest } = Profile.profile(selection.runs.flatMap(({ value }) => value ?? []))
   const groups: ReadonlyArray<NodeGroup> = rows
-  return { ...selection, ...rest, groups }
+  const result: NodeGroups = { ...selection, ...rest, groups }
+  return result
 })
 
 /** Groups executions by the version of the workflow that ran (n8n 2); of at most 200 unless `last` is set. */
@@ -196,5 +207,6 @@ export const byVersion = Effect.fn("Triage.byVersion")(function*(query: Query) {
     ({ id }) => Executions.use(({ version }) => version(String(id)))
   )
   const groups: ReadonlyArray<VersionGroup> = yield* groupByVersion(selection.runs)
-  return { ...selection, groups }
+  const result: Groups<VersionGroup, string | undefined> = { ...selection, groups }
+  return result
 })

@@ -111,15 +111,16 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   const remarks = warnings(contents._tag === "Workflows" ? contents.repairs : [])
   const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
   const { missingCredentials, problems } = yield* Turn.run(() => steps(workflow, lookups))
-  return {
+  const validation: Validation = {
     valid: problems.every(({ severity }) => severity !== "error"),
     problems: [...problems, ...remarks],
     missingCredentials,
     outdated: outdated(workflow, lookups),
     breaks: to === undefined
       ? []
-      : Breaks.find(workflow, { from: connected, to }, defined({ ...lookups, workflow: target?.workflow }))
-  } satisfies Validation
+      : Breaks.find(workflow, { from: connected, to: target.to }, defined({ ...lookups, workflow: target.workflow }))
+  }
+  return validation
 })
 
 /** Time limit of judging what a write refers to, which only serves its answer, in milliseconds. */
@@ -219,12 +220,13 @@ export const validateConnected = Effect.fn("WorkflowValidation.validateConnected
   // What is known of a credential by its name alone says more than that it is not set.
   const isJudged = (missing: MissingCredential) =>
     faults.some(({ node, type }) => type === missing.type && node === missing.node)
-  return {
+  const judged: Validation = {
     ...validation,
     valid: validation.valid && faults.every(({ severity }) => severity !== "error"),
     problems: [...faults.map(plain), ...validation.problems].toSorted((a, b) =>
       Number(b.severity === "error") - Number(a.severity === "error")
     ),
     missingCredentials: validation.missingCredentials.filter((each) => !isJudged(each))
-  } satisfies Validation
+  }
+  return judged
 })
