@@ -29,7 +29,7 @@ const serving = (served: Effect.Effect<Served>) =>
  *
  * Services that `contextFor` does not return are those of the server, the same for all calls. It may fail: the model
  * reads its error as that of the tool. Tools, prompts and templates are listed nevertheless, and other methods answer a
- * JSON-RPC error. A call that it refuses does not reach `middleware`: an audit of refused callers belongs into
+ * JSON-RPC error. A call that it refuses does not reach `middleware`: an audit of refused callers belongs in
  * `contextFor` itself, with `Effect.tapError`. Its scope ends with the call. Calls in flight are interrupted when serving
  * ends or the client cancels them.
  *

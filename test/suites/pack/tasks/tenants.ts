@@ -2,10 +2,12 @@
 import { N8nClient, Services, tools } from "effect-n8n-mcp"
 import { McpServer, Refusal } from "effect-n8n-mcp/mcp"
 import { FakeN8n, N8nApi } from "effect-n8n-mcp/testing"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as LayerMap from "effect/LayerMap"
 import * as Redacted from "effect/Redacted"
@@ -60,8 +62,24 @@ const server = McpServer.layerHttpWith(
   ({ data }) => Tenants.contextEffect(data.tenant)
 )
 
+class Tenant extends Context.Service<Tenant, string>()("app/Tenant") {}
+
+/** In production: the tenant of the session's cookie. */
+const session = HttpRouter.middleware<{ provides: Tenant }>()((route) =>
+  Effect.flatMap(
+    HttpServerRequest.HttpServerRequest,
+    ({ headers }) => Effect.provideService(route, Tenant, headers["x-session"] ?? "nobody")
+  )
+)
+
+// The app's own middleware knows the tenant: without it, `HttpRouter.toWebHandler` asks for the `Tenant`.
+const behindSession = McpServer.layerHttpWith(
+  { path: "/session/mcp", health: "/session/health", name: "our-n8n", version: "1.0.0", tools: tools.standard },
+  () => Effect.flatMap(Tenant, (tenant) => Tenants.contextEffect(tenant))
+).pipe(Layer.provide(session.layer))
+
 // Caches of executions are by n8n, so one set of services is for all tenants.
-const app = server.pipe(
+const app = Layer.merge(server, behindSession).pipe(
   HttpRouter.provideRequest(Tenants.layer),
   Layer.provide([Services.layerMemory, HttpServer.layerServices])
 )
@@ -89,8 +107,12 @@ export const test = Effect.promise(async () => {
     const [reason] = /(a|b) failed|'c' has no n8n here/.exec(text) ?? []
     return reason ?? response.status
   }))
+  const request = why("")
+  const headers = { ...request.headers, "x-session": "b" }
+  const response = await handler(new Request("http://localhost/session/mcp", { ...request, headers }))
+  const [reason] = /(a|b) failed/.exec(await response.text()) ?? []
   await dispose()
-  return answers
+  return [...answers, reason]
 })
 
-export const expected = ["a failed", "b failed", "a failed", "'c' has no n8n here", 401]
+export const expected = ["a failed", "b failed", "a failed", "'c' has no n8n here", 401, "b failed"]
