@@ -39,7 +39,7 @@ export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { 
 export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 
-/** Returns elements whose names differ; two of one name are a mistake of the program, since the second is never called. */
+/** Returns elements whose names differ; of two of one name, the second would never be called. @internal */
 export const distinct = <A>(what: string, all: ReadonlyArray<A>, nameOf: (one: A) => string): ReadonlyArray<A> => {
   const names = all.map(nameOf)
   const repeated = names.find((name, index) => names.indexOf(name) !== index)

@@ -9,6 +9,7 @@ import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../src/answer/Tool.ts"
+import * as Toolkit from "../../src/answer/Toolkit.ts"
 import * as Modern from "../../src/mcp/eras/Modern.ts"
 import * as Execute from "../../src/mcp/http/execute.ts"
 import * as Gate from "../../src/mcp/http/gate.ts"
@@ -137,6 +138,7 @@ describe("serveWith", () => {
         )
       )
     assert.match(String(serve({ tools: [whoami, whoami] })), /Two tools have the name 'whoami'/)
+    assert.throws(() => Toolkit.make([whoami, whoami]), "Two tools have the name 'whoami'")
     const prompt = { name: "ask" } as never
     assert.match(String(serve({ prompts: [prompt, prompt] })), /Two prompts have the name 'ask'/)
   })
@@ -157,7 +159,6 @@ describe("serveWith", () => {
         title: "working",
         description: "working",
         annotations: Tool.readOnly,
-        input: Schema.Struct({}),
         output: Schema.Struct({ text: Schema.String }),
         handler: () =>
           Effect.andThen(
