@@ -1,5 +1,6 @@
 /** Delivery of a watch's messages: to a URL, or to the stdin of a command. */
 import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -76,6 +77,9 @@ export const post = Effect.fnUntraced(function*(address: Redacted.Redacted<strin
       Effect.scoped,
       withTimeLimit,
       Effect.mapError((reason) => `${url.host}: ${reason}`),
+      // A span would have the whole URL.
+      Effect.provideService(HttpClient.TracerDisabledWhen, constTrue),
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
       Effect.provide(FetchHttpClient.layer)
     )

@@ -161,7 +161,7 @@ const message = (response: HttpClientResponse.HttpClientResponse) =>
 /** Codes of a connection that the other side closed or reset; `fetch` does not put it in a sentence. */
 const lostCodes: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])
 
-/** Details of failures whose causes have no message. */
+/** Details of failures whose texts may contain secrets. */
 const nameless = {
   TransportError: "the connection was lost",
   EncodeError: "the request cannot be written",
@@ -170,25 +170,38 @@ const nameless = {
   EmptyBodyError: "the answer is empty"
 }
 
+/**
+ * Whether a code is that of a connection. The texts and fields of other errors, such as a URL or header that cannot be
+ * sent, may contain secrets of the request.
+ */
+const isOfConnection = (code: string | undefined) =>
+  code !== undefined &&
+  /^(?:E(?!RR_)[A-Z\d]+(?:_[A-Z]+)?|UND_ERR_(?!INVALID)\w+|ERR_(?:TLS|SSL)_\w+|\w*CERT\w*|UNABLE_TO_\w+|HPE_\w+)$/.test(
+    code
+  )
+
+/** Details of a request without an answer: the text of an error of the connection, or a phrase. */
+const detailsOf = (tag: keyof typeof nameless, code: string | undefined, coded: Link | undefined) => {
+  if (code === undefined || code === badPort) return code ?? nameless[tag]
+  if (lostCodes.has(code)) return `the connection was lost (${code})`
+  if (coded === undefined) return `${nameless[tag]} (${code})`
+  // If every address of a host refuses, the innermost error has a code but no message.
+  const text = Predicate.isString(coded.message) && coded.message !== "" ? coded.message : "fetch failed"
+  const line = text.trim().split("\n")[0] ?? ""
+  // OpenSSL names addresses and lines of its source.
+  return /:error:[\dA-F]+:/.test(line) ? code : line.includes(code) ? line : `${code}: ${line}`
+}
+
 export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Errors.Target) {
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {
     const code = transportCode(error)
-    const chain = causes(reason.cause)
-    // If every address of a host refuses, the innermost error has a code but no message.
-    const last = chain.map((cause) => cause.message).filter(Predicate.isString).findLast((text) => text !== "")
-    const line = (last ?? nameless[reason._tag]).trim().split("\n")[0] ?? ""
-    // OpenSSL names addresses and lines of its source.
-    const text = code !== undefined && lostCodes.has(code)
-      ? `the connection was lost (${code})`
-      : code !== undefined && /:error:[\dA-F]+:/.test(line)
-      ? code
-      : line
+    const coded = causes(reason.cause).find((cause) => cause.code === code && isOfConnection(code))
     return yield* new Errors.ApiError({
       ...Errors.targetFields(target),
       reason: new Errors.Unreachable({
-        details: redactText(code === undefined || text.includes(code) ? text : `${code}: ${text}`),
-        ...defined({ code, cause: chain.find((cause) => cause.code === code) ?? reason.cause })
+        details: redactText(detailsOf(reason._tag, code, coded)),
+        ...defined({ code, cause: coded })
       }),
       hint: hintForTransport(code)
     })

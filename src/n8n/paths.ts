@@ -1,4 +1,4 @@
-/** Paths of requests, and the ids in them. */
+/** Paths and queries of requests, and the ids in them. */
 import * as Errors from "../base/Errors.ts"
 
 /** Path of a request with its values percent-encoded; a value that is not a text leaves its part empty. */
@@ -31,4 +31,21 @@ export const pathFault = (
   return to === undefined && path.split("/").includes("", 1)
     ? refuse(`${resourceType} '${resourceId ?? ""}' is not an id`, `${id}.`)
     : undefined
+}
+
+/** Refusal of an empty value in a query of the API: n8n reads one as if it were absent, and answers with everything. */
+export const queryFault = (
+  { query = {}, to }: {
+    readonly query?: { readonly [name: string]: unknown } | ReadonlyArray<readonly [string, string]> | undefined
+    readonly to?: string | undefined
+  },
+  { operation }: Errors.Target
+): Errors.ValidationError | undefined => {
+  if (to !== undefined) return undefined
+  const [field] = Object.entries(query).find(([, value]) => typeof value === "string" && value.trim() === "") ?? []
+  return field === undefined ? undefined : Errors.invalid(
+    field,
+    `Cannot ${operation}: ${field} is empty`,
+    `Nothing was sent. Leave ${field} out if everything is meant.`
+  )
 }

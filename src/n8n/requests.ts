@@ -12,7 +12,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
@@ -20,13 +20,12 @@ import * as Semaphore from "effect/Semaphore"
 import type { Hint } from "../base/Advice.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
-import * as Input from "../base/Input.ts"
-import { marker } from "../base/Redact.ts"
 import * as Turn from "../base/Turn.ts"
 import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
-import { pathFault } from "./paths.ts"
+import { pathFault, queryFault } from "./paths.ts"
 import { retries } from "./retries.ts"
+import * as secrets from "./secrets.ts"
 import * as spans from "./spans.ts"
 import * as Traffic from "./Traffic.ts"
 import { type Write, WriteGuard } from "./WriteGuard.ts"
@@ -63,8 +62,13 @@ const page =
   /\/(?:home\/[\w-]+|workflow\/[^/]+(?:\/.*)?|projects\/[^/]+\/.+|settings\/.+|executions\/\d+|signin|setup|api(?:\/v\d+(?:\/.*)?)?)$/
 
 /** The editor's address, ending in a slash, in an address of its pages or API. */
-export const baseUrl = (url: URL): URL =>
-  new URL(`${url.pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "").replace(page, "").replace(/\/$/, "")}/`, url)
+export const baseUrl = (url: URL): URL => {
+  const path = url.pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "").replace(page, "").replace(/\/$/, "")
+  const base = new URL(`${path}/`, url)
+  // Requests with them are refused, and links are shown.
+  base.username = base.password = ""
+  return base
+}
 
 /** Reads a response; called again if the body breaks off and the request is retried. */
 export type Consume<A> = (
@@ -214,24 +218,6 @@ export const postJson = <S extends Schema.ConstraintDecoder<unknown>, T extends 
 const uncertain =
   "n8n did not answer in time and may still have applied the change; read the current state before retrying."
 
-/** n8n's keys are longer: replacing a shorter one could garble words. */
-const minKey = 8
-
-/** Redacts secrets, which a proxy or the HTTP client may repeat in a message; a cause with one is dropped. */
-const redactSecrets = ({ apiKey, headers = {} }: Options) => {
-  const secrets = [apiKey, ...Object.values(headers)].map((each) => Redacted.value(each))
-    .filter(({ length }) => length >= minKey)
-  return (error: Errors.N8nError): Errors.N8nError => {
-    if (error._tag !== "ApiError") return error
-    const { reason } = error
-    const details = secrets.reduce((text, secret) => text.replaceAll(secret, marker), reason.details)
-    const safe = details === reason.details ? error : Errors.withDetails(error, details)
-    return reason._tag === "Unreachable" && secrets.some((secret) => HttpErrors.says(reason.cause, secret))
-      ? Errors.withoutCause(safe)
-      : safe
-  }
-}
-
 /** Writes spaces in queries as `%20`: `URLSearchParams` writes them as `+`, which n8n refuses in some parameters. */
 const withSpaces = (fetch: typeof globalThis.fetch): typeof globalThis.fetch => (input, init) => {
   if (!(input instanceof URL) || !input.search.includes("+")) return fetch(input, init)
@@ -271,6 +257,8 @@ const drainSocketEvents = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
 
 interface Connection {
   readonly options: Options
+  /** Refusal of every request, if the options allow none. */
+  readonly fault: Errors.ValidationError | undefined
   readonly base: URL
   readonly api: URL
   readonly webhooks: URL
@@ -330,15 +318,20 @@ const prepare = ({ body: json, headers = {}, method, query = {} }: Request, url:
       : HttpClientRequest.bodyJsonUnsafe(json)
   )
 
+/** Refusal of a request that cannot be sent, or would ask for something else. */
+const faultOf = ({ fault }: Connection, request: Request, target: Errors.Target) =>
+  fault ?? secrets.headerFault(request.headers) ?? pathFault(request, target) ?? queryFault(request, target)
+
 /** Sends a request with its retries, within its time; the guard has let it pass. */
 const sendAny = Effect.fnUntraced(function*<A>(
-  { anonymous, api, authenticated, base, options, webhooks }: Connection,
+  connection: Connection,
   request: Request,
   target: Errors.Target,
   consume: Consume<A>
 ) {
+  const { anonymous, api, authenticated, base, options, webhooks } = connection
   const { method, path, to } = request
-  const fault = pathFault(request, target)
+  const fault = faultOf(connection, request, target)
   if (fault !== undefined) return yield* fault
   const start = yield* Clock.currentTimeMillis
   const until = yield* Deadline.request(target, timeoutOf(request, options.timeout))
@@ -372,7 +365,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
     // A redirect's body is not read.
     (sent) => releasing(sent, () => response?.request.url === prepared.url && body.isRead(response)),
     Traffic.counted(target),
-    Effect.mapError(redactSecrets(options)),
+    Effect.mapError(secrets.redacting(options, request)),
     Effect.retry(retries(options.retry, () => last, isWrite(request), until)),
     spans.annotated({ method, url, resends: () => attempts - 1, isPrivate: to === "webhook" })
   )
@@ -390,7 +383,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
 const guarded = <A>(connection: Connection, request: Request, target: Errors.Target, consume: Consume<A>) => {
   const sending = sendAny(connection, request, target, consume)
   const { body, method, path, to } = request
-  if (to !== undefined || isRead(method) || pathFault(request, target) !== undefined) return sending
+  if (to !== undefined || isRead(method) || faultOf(connection, request, target) !== undefined) return sending
   const read: Write["read"] = (path, query) =>
     sendAny(
       connection,
@@ -404,22 +397,23 @@ const guarded = <A>(connection: Connection, request: Request, target: Errors.Tar
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
-  const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [name, Redacted.value(value)] as const)
+  const fault = secrets.optionsFault(options)
+  const headers = secrets.headersOf(options)
   const anonymous = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest((request) =>
       request.headers["accept"] === undefined ? HttpClientRequest.acceptJson(request) : request
     ),
     HttpClient.mapRequest((request) =>
-      headers.length > 0 && new URL(request.url).origin === base.origin
+      new URL(request.url).origin === base.origin
         ? HttpClientRequest.setHeaders(request, headers)
         : request
     ),
     HttpClient.withScope
   )
   const authenticated = anonymous.pipe(
-    HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)))
+    HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, secrets.keyOf(options)))
   )
-  const connection = { options, base, api: new URL("api/v1", base), webhooks, anonymous, authenticated }
+  const connection = { options, fault, base, api: new URL("api/v1", base), webhooks, anonymous, authenticated }
   return {
     // Only what is about one thing can be missing.
     send: (request, target, consume) => guarded(connection, request, target, consume) as never,

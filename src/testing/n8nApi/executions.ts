@@ -94,8 +94,9 @@ const listExecutions: Handler = Effect.fnUntraced(function*(call) {
   const { query, state } = call
   const { lastId, limit } = yield* pageOf(call)
   const status = query.get("status")
-  const workflowId = query.get("workflowId")
-  const project = query.get("projectId")
+  // An empty one counts as none.
+  const workflowId = query.get("workflowId") || null
+  const project = query.get("projectId") || null
   const after = Date.parse(query.get("startedAfter") ?? "")
   const before = Date.parse(query.get("startedBefore") ?? "")
   const matches = [...state.executions.values()].toSorted((a, b) => Number(b.id) - Number(a.id)).filter((execution) => {

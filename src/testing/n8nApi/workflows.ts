@@ -27,7 +27,8 @@ const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   const stored = [...state.workflows.values()].toSorted((a, b) => a.id < b.id ? -1 : 1)
   const isNamed = like(query.get("name")?.trim() ?? "")
   const active = query.get("active")
-  const project = query.get("projectId")
+  // An empty one counts as none.
+  const project = query.get("projectId") || null
   const tags = query.get("tags")?.split(",").map((tag) => tag.trim()) ?? []
   // 1.x looks up the tags first, so an unknown tag counts only if no other exists.
   const existing = tags.filter((tag) => stored.some((workflow) => hasTag(workflow, tag)))
