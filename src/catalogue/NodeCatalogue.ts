@@ -6,7 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
-import { fileURLToPath } from "node:url"
+import * as Assets from "../base/Assets.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Lazy from "../base/Lazy.ts"
 import { nearest } from "../base/Nearest.ts"
@@ -71,19 +71,10 @@ export interface Options {
   readonly nodes?: ReadonlyArray<string> | undefined
 }
 
-/** Data file of this build in `dist`; in an app, beside its bundle. @internal */
-export const dataFile: string = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "../../dist/nodes.data" : "./nodes.data", import.meta.url)
-)
+const fileName = "nodes.data"
 
-/** Data file of the installed package, for an app that bundles only the code. */
-const installedFile = () => {
-  try {
-    return fileURLToPath(import.meta.resolve("effect-n8n-mcp/nodes.data"))
-  } catch {
-    return dataFile
-  }
-}
+/** Data file of this build in `dist`; in an app, beside its bundle. @internal */
+export const dataFile = (): string => Assets.beside(fileName)
 
 const cachedTypes = 50
 
@@ -160,8 +151,12 @@ export const layer = (
   Layer.effect(
     NodeCatalogue,
     Effect.gen(function*() {
-      const isBeside = FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.exists(dataFile), () => false))
-      const path = options.dataFile ?? ((yield* isBeside) ? dataFile : installedFile())
+      const fs = yield* FileSystem.FileSystem
+      const isThere = (path: string) => Effect.orElseSucceed(fs.exists(path), () => false)
+      const path = options.dataFile ?? Option.getOrElse(
+        yield* Effect.findFirst(Assets.places(fileName), isThere),
+        dataFile
+      )
       const file = yield* DataFile.open(path)
       const added = yield* Effect.forEach(options.nodes ?? [], Packages.read)
       return yield* make(file, added.flatMap(({ types }) => types))

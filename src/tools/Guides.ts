@@ -1,6 +1,7 @@
 /** Short guides to topics that n8n's node descriptions leave out, in the Markdown files of `guides/`. */
 import * as Effect from "effect/Effect"
 import { readFile } from "node:fs/promises"
+import * as Assets from "../base/Assets.ts"
 
 /** All guides; the topic is the name of the file and the last part of the URI. */
 export const all = [
@@ -15,7 +16,7 @@ export const all = [
 /** Reads a Markdown file, which the built program contains as a module that `load` imports. */
 export const markdown = (path: string, load: () => Promise<{ readonly default: string }>): Effect.Effect<string> =>
   Effect.promise(async () =>
-    import.meta.url.endsWith(".ts") ? await readFile(new URL(path, import.meta.url), "utf8") : (await load()).default
+    Assets.isSource() ? await readFile(new URL(path, import.meta.url), "utf8") : (await load()).default
   )
 
 /** Reads the text of a guide. */

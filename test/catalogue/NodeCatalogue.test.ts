@@ -119,8 +119,8 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
       }))
 
     it("is small, and comes with n8n's licence", () => {
-      assert.isAtMost(statSync(NodeCatalogue.dataFile).size, 2_000_000)
-      assert.isAbove(statSync(`${NodeCatalogue.dataFile}.LICENSE.md`).size, 1_000)
+      assert.isAtMost(statSync(NodeCatalogue.dataFile()).size, 2_000_000)
+      assert.isAbove(statSync(`${NodeCatalogue.dataFile()}.LICENSE.md`).size, 1_000)
     })
   })
 
@@ -258,7 +258,7 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const folder = yield* fs.makeTempDirectoryScoped()
-      const bytes = yield* fs.readFile(NodeCatalogue.dataFile)
+      const bytes = yield* fs.readFile(NodeCatalogue.dataFile())
       const garbled = bytes.slice().fill(7, bytes.length >> 1)
       const files = { missing: undefined, empty: bytes.slice(0, 2), cut: bytes.slice(0, 100), garbled, other: "{}" }
       for (const [name, content] of Object.entries(files)) {

@@ -25,7 +25,7 @@ export const installed = Effect.acquireRelease(
   Effect.sync(() => {
     const own = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
     cpSync(folder, own, { recursive: true })
-    copyFileSync(dataFile, join(own, "nodes.data"))
+    copyFileSync(dataFile(), join(own, "nodes.data"))
     return { folder: own, main: join(own, "main.mjs") }
   }),
   ({ folder }) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))

@@ -89,8 +89,8 @@ const build = Effect.gen(function*() {
     types,
     search: Search.serialize(types, wordLists)
   })
-  const dist = process.env["N8N_MCP_DIST"] ?? dirname(dataFile)
-  const file = join(dist, basename(dataFile))
+  const dist = process.env["N8N_MCP_DIST"] ?? dirname(dataFile())
+  const file = join(dist, basename(dataFile()))
   yield* fs.makeDirectory(dist, { recursive: true })
   // Another process may be reading the file, so it is replaced atomically.
   const temporaryFile = yield* fs.makeTempFile({ directory: dist, prefix: "nodes" })

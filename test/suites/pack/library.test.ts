@@ -280,6 +280,22 @@ console.log(JSON.stringify({ actual: await Effect.runPromise(test), expected }))
     assert.deepStrictEqual(result.actual, result.expected)
   })
 
+  it("runs with its tools from a bundle for CommonJS, esbuild's default for Node", () => {
+    writeFileSync(
+      join(app, "common.js"),
+      `import { Services, tools } from "effect-n8n-mcp"
+import { FakeN8n } from "effect-n8n-mcp/testing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+const services = Layer.merge(FakeN8n.layer(), Services.layerMemory)
+Effect.runPromise(tools.nodeGet.call({ type: "slack" }).pipe(Effect.provide(services)))
+  .then(({ type }) => console.log(JSON.stringify([tools.all.length, type])))`
+    )
+    run(bin("esbuild"), ["common.js", "--bundle", "--platform=node", "--outfile=out/common.cjs"], app)
+    const result = JSON.parse(run(process.execPath, ["out/common.cjs"], app))
+    assert.deepStrictEqual(result, [46, "n8n-nodes-base.slack"])
+  })
+
   it("finds its catalogue from an app's bundle: in the package, next to the bundle, or at a given path", () => {
     const code = (options: string) =>
       `import { NodeCatalogue } from "effect-n8n-mcp"
