@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Delivery from "../../src/app/Delivery.ts"
+import { recording } from "../support/spans.ts"
 
 describe("the delivery to a URL", () => {
   it.effect.each([
@@ -21,6 +22,15 @@ describe("the delivery to a URL", () => {
         assert.notMatch(message, /host|\/secret|%/)
       })
   )
+
+  it.live("has no span, which would contain the secret path", () =>
+    Effect.gen(function*() {
+      const { spans, tracer } = recording()
+      const deliver = yield* Delivery.post(Redacted.make("http://127.0.0.1:1/s3cret"))
+      const reason = yield* Effect.flip(deliver("{}")).pipe(Effect.withTracer(tracer), Effect.withSpan("watch"))
+      assert.strictEqual(reason, "127.0.0.1:1: cannot be reached")
+      assert.deepStrictEqual(spans.filter(({ name }) => name !== "watch"), [])
+    }))
 
   it.effect("takes a user name and password", () => Delivery.post(Redacted.make("https://a%40b:p%25@host/secret")))
 })

@@ -78,6 +78,9 @@ describe("GET /workflows", () => {
       assert.deepStrictEqual([yield* ids(`/workflows${query}`), yield* ids(`/workflows${query}`, "1")], [two, first])
     }))
 
+  it.effect("takes an empty project for none on 2.x", () =>
+    Effect.map(ids("/workflows?projectId="), (all) => assert.strictEqual(all, "a b c")))
+
   it.effect("has the nodes and the active version, but no description, no project and on request no pinned data", () =>
     Effect.gen(function*() {
       const [item = {}] = data((yield* ask("/workflows?active=true&excludePinnedData=true")).body)
@@ -106,6 +109,7 @@ describe("GET /executions", () => {
     ["?status=running", "12"],
     ["?status=success", "11 9"],
     ["?workflowId=a", "10"],
+    ["?workflowId=&projectId=", "11 10 9"],
     ["?projectId=p1", "10"],
     ["?workflowId=a&status=success", ""],
     ["?limit=3", "11 10 9"],
