@@ -374,6 +374,7 @@ const exceptions: { readonly [name: string]: string } = {
   "Executions.layer": "options in bytes",
   "Documents.defaultFolder": "takes an environment",
   "Documents.layerFolder": "takes a folder of the process",
+  "NodeCatalogue.dataFile": "internal",
   "NodeCatalogue.findAll": "types that do not exist are undefined",
   "NodeCatalogue.find": "a type that does not exist is none",
   "NodeCatalogue.layer": "files of the process, and an unreadable one fails the layer",

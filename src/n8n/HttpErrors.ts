@@ -182,7 +182,7 @@ const isOfConnection = (code: string | undefined) =>
 
 /** Details of a request without an answer: the text of an error of the connection, or a phrase. */
 const detailsOf = (tag: keyof typeof nameless, code: string | undefined, coded: Link | undefined) => {
-  if (code === undefined || code === badPort) return code ?? nameless[tag]
+  if (code === undefined || code === Errors.badPort) return code ?? nameless[tag]
   if (lostCodes.has(code)) return `the connection was lost (${code})`
   if (coded === undefined) return `${nameless[tag]} (${code})`
   // If every address of a host refuses, the innermost error has a code but no message.

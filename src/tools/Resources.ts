@@ -15,15 +15,19 @@ import { getWorkflow, listWorkflows } from "./workflows/index.ts"
 const call = <T extends Tool.Any>(tool: T, input: Tool.Input<T>) =>
   Effect.flatMap(Tool.served(tool), ({ call }) => call(input))
 
-const workflowsNamed = (name: string) =>
-  Effect.map(call(listWorkflows, { name, limit: 100 }), ({ workflows }) => workflows.map(({ id }) => id))
+const workflowsNamed = (name?: string) =>
+  Effect.map(
+    call(listWorkflows, { limit: 100, ...defined({ name }) }),
+    ({ workflows }) => workflows.map(({ id }) => id)
+  )
 
 /** Ids of workflows, by part of the name or by the start of the id. */
 const workflowIds = Effect.fnUntraced(function*(prefix: string) {
+  const all = workflowsNamed()
+  if (prefix === "") return yield* all
   const matches = yield* workflowsNamed(prefix)
-  if (matches.length > 0 || prefix === "") return matches
-  const all = yield* workflowsNamed("")
-  return all.filter((id) => id.startsWith(prefix))
+  if (matches.length > 0) return matches
+  return (yield* all).filter((id) => id.startsWith(prefix))
 })
 
 /** Ids of executions, newest first, by the start of the id or by the workflow's name. */

@@ -42,13 +42,15 @@ const kindOf = (value: unknown) => Array.isArray(value) ? "list" : typeof value 
 /** Settings that no known release takes: those of an unknown name, and those with another kind of value. */
 export const refusedSettings = (values: Obj) => {
   const names = new Set([...settings.old, ...settings.newer.flat()])
-  const given = Object.keys(values).filter((key) => values[key] !== null && values[key] !== undefined)
-  const unknown = given.filter((key) => !names.has(key))
-  const misshapen = given.filter((key) => names.has(key) && kindOf(values[key]) !== (kinds[key] ?? "text"))
+  const present = Object.keys(values).filter((key) => values[key] !== null && values[key] !== undefined)
+  const unknown = present.filter((key) => !names.has(key))
+  const misshapen = present.filter((key) => names.has(key) && kindOf(values[key]) !== (kinds[key] ?? "text"))
   return {
     keys: new Set([...unknown, ...misshapen]),
     unknown: unknown.map((key): Path => ["settings", key]),
-    faults: misshapen.map((key) => `settings.${key} is a ${kinds[key] ?? "text"}, and n8n refuses another value: left out`)
+    faults: misshapen.map((key) =>
+      `n8n refuses the value of the setting '${key}', which is a ${kinds[key] ?? "text"}: left out`
+    )
   }
 }
 
