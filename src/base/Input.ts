@@ -26,10 +26,6 @@ export const refused = ({ hint, message }: Refusal) => new SchemaIssue.InvalidVa
 
 const missing = "Missing key"
 
-/** Returns our own message ("Workflow ID is required") unchanged, and a message of Effect after the name of its field. */
-const sentence = (field: string, message: string) =>
-  field !== "" && /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message
-
 /** Issues of a value that does not fit its schema. */
 export const issues = ({ issue }: Schema.SchemaError): ReadonlyArray<Issue> => {
   const hints = new Map<string, Hint>()
@@ -63,7 +59,7 @@ const adviceOn = (issues: ReadonlyArray<Issue>, hint: Hint | undefined): Hint | 
 export const maxIssues = 20
 
 /** Refusal for issues, of which `others` more are not listed. */
-export const refusal = (issues: ReadonlyArray<Issue>, hint: string, others = 0): Errors.ValidationError =>
+export const refusal = (issues: ReadonlyArray<Issue>, hint?: Hint, others = 0): Errors.ValidationError =>
   Errors.invalid(
     issues[0]?.field ?? "",
     // The error itself names the field of its first reason.
@@ -89,7 +85,7 @@ export const decoder = <A, R>(
     const fields = obj(input)
     return Effect.mapError(
       decode(fields === undefined ? input : defined(fields)),
-      (error) => refusal(issues(error), "Nothing was sent.")
+      (error) => refusal(issues(error))
     )
   }
 }

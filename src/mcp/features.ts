@@ -24,10 +24,10 @@ export const shorten = (name: string): string =>
 
 /** Converts a failure to a protocol error with its text, for methods without an error envelope. */
 export const rpcError = (error: Errors.Failure, code: number, data?: object): Rpc.RpcError => {
-  const { hint, message } = Envelope.fromError(error)
+  const { hint = "", message } = Envelope.fromError(error)
   return new Rpc.RpcError({
     code: error._tag === "ApiError" || Errors.isServerFault(error) ? Rpc.codes.internalError : code,
-    message: Visible.text(hint === "" ? message : `${message.replace(/\.$/, "")}. ${hint}`),
+    message: Visible.text(Hints.followed(message, hint)),
     data
   })
 }

@@ -24,6 +24,7 @@ const app = await Application.bootstrap({
     "src/base/Json.ts:Defined",
     "src/n8n/generated/Operations.ts:Operations",
     "src/n8n/operations.ts:Argument",
+    "src/executions/FailureGroups.ts:Failed",
     "src/n8n/operations.ts:Item",
     // Inner parts of a server in the types of its options and of transports.
     "src/mcp/Methods.ts:About",

@@ -28,13 +28,14 @@ export interface OpenOptions extends executionWatch.ObserveOptions {
 export const maxCases = 20
 
 /** Milliseconds that a test may take. */
-export const timeouts: Input.Bounds = { minimum: 1_000, maximum: 3_600_000 }
+export const timeouts = { minimum: 1_000, maximum: 3_600_000 } as const
 
-/** Items by node instead of a run. */
+/** Items by node instead of a run. @internal */
 export const Pins = Schema.Record(
   Schema.String,
   Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
 )
+/** @internal */
 export type Pins = TestBench.Pins
 
 const check = Input.decoder(Schema.Struct({

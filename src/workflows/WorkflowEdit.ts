@@ -34,7 +34,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
 import * as Input from "../base/Input.ts"
 import { defined, equals, mapValues, type Obj, obj } from "../base/Json.ts"

@@ -106,7 +106,7 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
     (why) => Errors.invalid("workflow", `This is not an n8n workflow: ${why}.`, shape)
   )
   const fault = sizeFault(workflow)
-  if (fault !== undefined) return yield* Errors.invalid("workflow", fault, "")
+  if (fault !== undefined) return yield* Errors.invalid("workflow", fault)
   const to = target === undefined ? undefined : yield* Effect.fromResult(Breaks.parseTarget(target.to))
   const remarks = warnings(contents._tag === "Workflows" ? contents.repairs : [])
   const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
@@ -118,7 +118,7 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
     outdated: outdated(workflow, lookups),
     breaks: to === undefined
       ? []
-      : Breaks.find(workflow, { from: connected, to: target.to }, defined({ ...lookups, workflow: target.workflow }))
+      : Breaks.find(workflow, { from: connected, to }, defined({ ...lookups, workflow: target?.workflow }))
   }
   return validation
 })

@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as entries from "./entries.ts"
@@ -24,7 +25,7 @@ export const syncStatus = Tool.make({
   budget: entries.budget,
   output: entries.Output,
   empty: { only: Arguments.emptyChoice },
-  handler: ({ folder, offset: _, ...options }) => Sync.status(folder, options),
+  handler: ({ folder, only }) => Sync.status(folder, defined({ only })),
   summarize: (report, { only, show }) =>
     entries.summarize(report, ({ conflict }) => [
       conflict && "conflict: changed on both sides. workflow_diff(a: id, b: file) shows how."

@@ -266,9 +266,9 @@ describe("an app that mounts MCP", () => {
           const name = yield* Tenant
           return Context.make(Name, `${headers["x-user"]} of ${name}`).pipe(Context.add(Tenant, name))
         }))
-      // @ts-expect-error: no middleware provides the tenant.
-      const incomplete: Routes = server
-      assert.strictEqual<unknown>(incomplete, server)
+      // Without a middleware that provides the tenant.
+      const requires: HttpRouter.Request<"Requires", Tenant> extends Layer.Services<typeof server> ? true : false = true
+      assert.isTrue(requires)
       const { send } = yield* app(Layer.provide(server, tenant.layer))
       const streamed = { "x-tenant": "acme", "x-user": "alice", accept: "text/event-stream" }
       const event = yield* send("/mcp", whoamiCall(streamed))
