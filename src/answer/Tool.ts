@@ -57,7 +57,6 @@ export {
   type Any,
   CurrentTools,
   destructive,
-  distinct,
   type Ending,
   extended,
   type Input,

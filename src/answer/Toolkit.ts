@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Rows from "../base/Rows.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Hints from "./Hints.ts"
 import { answerOf } from "./jsonSchemas.ts"
@@ -86,7 +87,7 @@ export const make = <const Tools extends ReadonlyArray<Tool.Any>, M extends Tool
 } => {
   // TypeScript knows the names and schemas of the tools only one by one.
   const toolkit = AiToolkit.make(
-    ...Tool.distinct("tools", tools, ({ name }) => name).map(convert)
+    ...Rows.distinct("tools", tools, ({ name }) => name).map(convert)
   ) as unknown as AiToolkit.Toolkit<ByName<Tools>>
   const names = new Set(tools.map(({ name }) => name))
   const handlers = Effect.map(

@@ -39,16 +39,6 @@ export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { 
 export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 
-/** Returns elements whose names differ; of two of one name, the second would never be called. @internal */
-export const distinct = <A>(what: string, all: ReadonlyArray<A>, nameOf: (one: A) => string): ReadonlyArray<A> => {
-  const names = all.map(nameOf)
-  const repeated = names.find((name, index) => names.indexOf(name) !== index)
-  if (repeated === undefined) return all
-  throw new Error(
-    `Two ${what} have the name '${repeated}', and the second is never called: name it otherwise, or leave one out`
-  )
-}
-
 /** Names of the server's tools that the caller must not see or call. Default: none. */
 export const Withheld = Context.Reference<ReadonlySet<string>>("effect-n8n-mcp/Withheld", {
   defaultValue: () => new Set()

@@ -1,5 +1,6 @@
 /** Files that are read beside the code: in `dist`, beside an app's bundle, or in the installed package. */
-import { createRequire } from "node:module"
+// Whole, since many programs declare `createRequire` at the head of their bundles.
+import nodeModule from "node:module"
 import { resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
@@ -19,7 +20,7 @@ export const beside = (name: string): string =>
 /** Paths where a file may be, the nearest first; the last is in the installed package, if there is one. */
 export const places = (name: string): readonly [string, ...ReadonlyArray<string>] => {
   try {
-    return [beside(name), createRequire(here()).resolve(`effect-n8n-mcp/${name}`)]
+    return [beside(name), nodeModule.createRequire(here()).resolve(`effect-n8n-mcp/${name}`)]
   } catch {
     return [beside(name)]
   }

@@ -48,3 +48,13 @@ export const alternatives = (all: Iterable<string>): string => [...all].map((nam
 /** Names as part of a sentence, each once: `'A', 'B' and 3 more`. */
 export const names = (all: Iterable<string>, most = 8, length?: number): string =>
   listed([...new Set(all)].map((name) => quote(name, length)), most)
+
+/** Returns elements whose names differ; of two of one name, the second would never be called. */
+export const distinct = <A>(what: string, all: ReadonlyArray<A>, nameOf: (one: A) => string): ReadonlyArray<A> => {
+  const names = all.map(nameOf)
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated === undefined) return all
+  throw new Error(
+    `Two ${what} have the name '${repeated}', and the second is never called: name it otherwise, or leave one out`
+  )
+}

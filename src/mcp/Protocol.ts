@@ -17,6 +17,7 @@ import { Author } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
+import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import * as callContext from "./callContext.ts"
 import * as Sealing from "./eras/Sealing.ts"
@@ -252,11 +253,11 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
   contextFor?: ContextFor<P>
 ): Effect.Effect<Served> =>
   Effect.gen(function*() {
-    const tools = widened(Tool.distinct("tools", options.tools, ({ name }) => name))
+    const tools = widened(Rows.distinct("tools", options.tools, ({ name }) => name))
     const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
     const resources = (options.resources ?? []).filter(isServed)
     const apps = tools.flatMap(({ app }) => app ?? [])
-    const prompts = Tool.distinct("prompts", options.prompts ?? [], ({ name }) => name)
+    const prompts = Rows.distinct("prompts", options.prompts ?? [], ({ name }) => name)
     const { skills = [] } = options
     const hasResources = resources.length + apps.length + skills.length > 0
     const hasCompletions = resources.length + prompts.length > 0
