@@ -183,3 +183,21 @@ describe("a seed", () => {
       assert.deepStrictEqual((yield* Effect.provide(listed, FakeN8n.layer())).executions, [])
     }))
 })
+
+describe("two fakes", () => {
+  it.effect("are two n8ns for the services that they share", () =>
+    Effect.gen(function*() {
+      const messageIn = (name: string) =>
+        tools.getExecution.call({ id: "1" }).pipe(
+          Effect.map(({ failure }) => failure?.error.message),
+          Effect.provide(FakeN8n.layer({
+            workflows: [orders],
+            executions: [FakeN8n.failedExecution({ workflow: orders, node: "Pay", message: `${name} declined` })]
+          }))
+        )
+      assert.deepStrictEqual(
+        [yield* messageIn("a"), yield* messageIn("b"), yield* messageIn("a")],
+        ["a declined", "b declined", "a declined"]
+      )
+    }).pipe(Effect.provide(Services.layerMemory)))
+})

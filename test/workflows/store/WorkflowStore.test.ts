@@ -182,6 +182,26 @@ for (const version of ["2", "1"] as const) {
         assert.isBelow(details.length, 700)
       }, { version }))
 
+    it.effect.runIf(v2)(
+      "names no version in a conflict about what a version does not hold",
+      () =>
+        inMemory(function*(api) {
+          const { write } = yield* WorkflowStore
+          const { id } = yield* tools.createWorkflow.call(input("hi"))
+          const place = { kind: "n8n", id } as const
+          const { before, patch } = yield* write(place, { settings: { timezone: "UTC" } }, { dryRun: true })
+          yield* api.edit(id, (workflow) => ({
+            ...workflow,
+            versionId: before.versionId ?? "",
+            settings: { ...obj(workflow["settings"]), timezone: "Asia/Tokyo" }
+          }))
+          const error = yield* Effect.flip(write(place, patch, { expected: before }))
+          assert.strictEqual(reasonOf(error), "VersionConflict")
+          assert.notInclude(error.message, before.versionId ?? "no version")
+          assert.match(error.message, /it was changed meanwhile, in parts that .*changed: settings\.timezone/)
+        }, { version })
+    )
+
     it.effect("unpublishes before it deletes, and publishes again when deleting fails", () => {
       let refusing = false
       return inMemory(function*(api) {
