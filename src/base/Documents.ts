@@ -92,7 +92,8 @@ const unusable = (folder: string) => ({ reason }: PlatformError.PlatformError) =
 const isTemporary = (name: string) => name.endsWith(".tmp")
 
 /**
- * Folder of documents by default: `$XDG_STATE_HOME/effect-n8n-mcp`, else `~/.local/state/effect-n8n-mcp`; a relative path in the variable is ignored.
+ * Folder of documents by default: `$XDG_STATE_HOME/effect-n8n-mcp`, else `~/.local/state/effect-n8n-mcp`; a relative
+ * path in the variable is ignored.
  */
 export const defaultFolder = (env: { readonly [name: string]: string | undefined }): string => {
   const state = env["XDG_STATE_HOME"] ?? ""

@@ -1,6 +1,5 @@
 /** Operations on many workflows: each becomes the operations of an edit on the nodes of one workflow. */
 import * as Schema from "effect/Schema"
-import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Struct from "effect/Struct"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
@@ -112,17 +111,8 @@ const fault = (wire: Obj): string | undefined => {
     : faultOf(wire)
 }
 
-/** Operation as callers write it: a JSON Schema of each operation would cost many tokens. */
-const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields]).check(Schema.makeFilter(fault))
-
 /** Operation on many workflows. */
-export const Operation = Wire.pipe(Schema.decodeTo(
-  Member,
-  SchemaTransformation.transform({
-    decode: (wire: typeof Wire.Type): typeof Member.Encoded => wire as typeof Member.Encoded,
-    encode: (member: typeof Member.Encoded): typeof Wire.Type => member as Obj as typeof Wire.Type
-  })
-))
+export const Operation = WorkflowEdit.onWire(Member, fault)
 /** Operation on many workflows: one of an edit, whose nodes may be several, or one of `bulk_edit` alone. */
 export type Operation = typeof Member.Type
 

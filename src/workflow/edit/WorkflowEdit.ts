@@ -18,7 +18,7 @@ import * as Update from "./update.ts"
 import * as Value from "./value.ts"
 
 export { chain } from "./extract.ts"
-export { faultAmong, type Fields, members, Operation, type OperationName } from "./operation.ts"
+export { faultAmong, type Fields, members, onWire, Operation, type OperationName } from "./operation.ts"
 export type { Added, Created, Lookups, Refusal, Report } from "./step.ts"
 export { occurrences } from "./value.ts"
 

@@ -118,21 +118,30 @@ export const faultAmong = (members: { readonly [op: string]: { readonly fields: 
       (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
 }
 
-/** Operation on the wire, described in words: a JSON Schema of each operation would cost three times the tokens. */
-const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields]).annotate({ description: usage })
-  .check(Schema.makeFilter(faultAmong(members)))
+/** Operation on the wire: a JSON Schema of each operation would cost three times the tokens. */
+const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields])
+
+/** Operations of a union, whose faults on the wire are described in words. */
+export const onWire = <S extends Schema.Codec<unknown, { readonly op: string }>>(
+  Member: S,
+  fault: (wire: Obj) => string | undefined,
+  description?: string
+) =>
+  (description === undefined ? Wire : Wire.annotate({ description })).check(Schema.makeFilter(fault)).pipe(
+    Schema.decodeTo(
+      Member,
+      SchemaTransformation.transform({
+        decode: (wire: typeof Wire.Type): S["Encoded"] => wire,
+        encode: (member: S["Encoded"]): typeof Wire.Type => member
+      })
+    )
+  )
 
 /**
  * One edit; nodes go by name or id. `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection
  * type, or the label in the editor. In an update null removes a parameter or property.
  */
-export const Operation = Wire.pipe(Schema.decodeTo(
-  Member,
-  SchemaTransformation.transform({
-    decode: (wire: typeof Wire.Type): typeof Member.Encoded => wire as typeof Member.Encoded,
-    encode: (member: typeof Member.Encoded): typeof Wire.Type => member as Obj as typeof Wire.Type
-  })
-))
+export const Operation = onWire(Member, faultAmong(members), usage)
 /** One edit, decoded. */
 export type Operation = typeof Member.Type
 
