@@ -7,6 +7,7 @@ const benches = {
   instance: () => import("./instance.ts"),
   items: () => import("./items.ts"),
   runs: () => import("./runs.ts"),
+  page: () => import("./page.ts"),
   changes: () => import("./changes.ts"),
   proof: () => import("./proof.ts"),
   upgrade: () => import("./upgrade.ts")
