@@ -37,7 +37,7 @@ const plan = prepared && LeanStart.plan(prepared, process.argv.slice(2), process
 if (plan !== undefined) setFlagsFromString("--semi-space-growth-factor=1 --heap-growing-percent=100")
 
 const main: Effect.Effect<unknown, unknown> = prepared === undefined || plan === undefined
-  ? Effect.flatMap(load(() => import("./commands/Program.ts")), ({ run }) => run)
+  ? Effect.flatMap(load(() => import("./commands/CommandLine.ts")), ({ run }) => run)
   : LeanStart.serve(prepared, plan, {
     firstCalls: Effect.flatMap(
       load(() => import("./FirstCalls.ts")),

@@ -14,7 +14,7 @@ describe("an import is refused", () => {
     ["n8n/model/Limits.ts", "../../workflows/Audit.ts"],
     ["executions/Executions.ts", "../workflows/Workflows.ts"],
     ["mcp/http/gate.ts", "../../tools/index.ts"],
-    ["app/commands/sync.ts", "../../main.ts"],
+    ["app/commands/folders.ts", "../../main.ts"],
     ["unknown/Room.ts", "../base/Json.ts"],
     ["tools/index.ts", "../workflow/edit/add.ts"],
     ["workflows/Audit.ts", "./edit/add.ts"],

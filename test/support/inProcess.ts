@@ -9,7 +9,7 @@ import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
 import { Readable } from "node:stream"
 import { vi } from "vitest"
-import { commandLine, run } from "../../src/app/commands/Program.ts"
+import { commandLine, run } from "../../src/app/commands/CommandLine.ts"
 import { type Exit, main } from "./cli.ts"
 
 /** Runs an effect; returns what it printed, and how it ended. */

@@ -4,7 +4,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import type * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
-import * as Doctor from "../doctor/Doctor.ts"
+import * as N8nChecks from "../doctor/N8nChecks.ts"
 import type * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
@@ -38,7 +38,7 @@ export const doctor = row({
       Effect.fnUntraced(function*(upstream) {
         yield* Terminal.progress(upstream.name === undefined ? "" : `Checking ${upstream.name}`)
         const { context, filesRoots, state } = yield* open(upstream)
-        const own = yield* Doctor.examine({
+        const own = yield* N8nChecks.examine({
           tools,
           filesRoots,
           offersFiles: options.transport === "stdio",
@@ -56,9 +56,9 @@ export const doctor = row({
       text: ({ isColoured }: Layout.Screen) =>
         examined.flatMap(({ checks, profile }) => [
           ...profile === undefined ? [] : [profile],
-          ...Doctor.render(checks, isColoured)
+          ...N8nChecks.render(checks, isColoured)
         ]),
-      exit: examined.every(({ checks }) => Doctor.isHealthy(checks)) ? 0 as const : 1 as const
+      exit: examined.every(({ checks }) => N8nChecks.isHealthy(checks)) ? 0 as const : 1 as const
     }
   }, Effect.scoped)
 })

@@ -22,7 +22,7 @@ import * as ConfigPlace from "../config/ConfigPlace.ts"
 import * as Options from "../config/Options.ts"
 import * as PlainOptions from "../config/PlainOptions.ts"
 import * as Upstreams from "../config/Upstreams.ts"
-import * as Doctor from "../doctor/Doctor.ts"
+import * as N8nChecks from "../doctor/N8nChecks.ts"
 import * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
@@ -74,7 +74,7 @@ const lastFailure = Effect.fnUntraced(
 )
 
 /** Check with advice for values that were not set, but entered. */
-const ofEntered = ({ cure, ...check }: Doctor.Check): Doctor.Check => ({
+const ofEntered = ({ cure, ...check }: N8nChecks.Check): N8nChecks.Check => ({
   ...check,
   ...(cure === undefined ? {} : { cure: Hints.aboutEntered(cure) })
 })
@@ -291,11 +291,11 @@ export const init = row({
       }
     }
     const test = Effect.fnUntraced(function*(access: Access) {
-      const all = yield* Effect.provide(Doctor.connection(offered), yield* contextOf(access, options))
+      const all = yield* Effect.provide(N8nChecks.connection(offered), yield* contextOf(access, options))
       const isPreset = options.apiKey !== undefined && Redacted.value(options.apiKey) === Redacted.value(access.apiKey)
       const checks = isPreset ? all : all.map(ofEntered)
-      yield* Effect.forEach(Doctor.render(checks, Terminal.isColoured), Terminal.say, { discard: true })
-      return Doctor.isHealthy(checks)
+      yield* Effect.forEach(N8nChecks.render(checks, Terminal.isColoured), Terminal.say, { discard: true })
+      return N8nChecks.isHealthy(checks)
     }, Effect.scoped)
     const chosen = yield* Terminal.isInteractive() ? askAccess(options, test) : presetAccess(options, test)
     if (chosen === undefined) return yield* Effect.andThen(exit(1), Terminal.warn(`${program}: nothing was written`))

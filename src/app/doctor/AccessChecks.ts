@@ -14,7 +14,7 @@ import * as OAuth from "../../mcp/http/OAuth.ts"
 import * as Rpc from "../../mcp/Rpc.ts"
 import * as OAuthOptions from "../config/OAuthOptions.ts"
 import type * as Options from "../config/Options.ts"
-import { type Check, failed, ok, warning } from "./Doctor.ts"
+import { type Check, failed, ok, warning } from "./N8nChecks.ts"
 
 const clockCheck = Effect.fnUntraced(function*(issuer: string, date: string | undefined) {
   const difference = Math.round((Date.parse(date ?? "") - (yield* Clock.currentTimeMillis)) / 1000)

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import * as Delivery from "../../../src/app/Delivery.ts"
 import * as WatchReport from "../../../src/app/report/WatchReport.ts"
 import type * as Services from "../../../src/app/Services.ts"
 import * as Watching from "../../../src/app/Watching.ts"
@@ -108,7 +107,7 @@ export const watching = (it: It, { v2 }: { readonly v2: boolean }) => {
           assert.isTrue(yield* Effect.repeat(runsCode(id, js), { times: 50, until: (isNew) => isNew }))
         })
 
-        const post = yield* Delivery.post(Redacted.make(`${recorder.url}/hook`))
+        const post = yield* Watching.post(Redacted.make(`${recorder.url}/hook`))
         const context = { program: "effect-n8n-mcp", zone: "UTC" }
         const unknown: Array<string> = []
         const look = Effect.gen(function*() {

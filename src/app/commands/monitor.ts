@@ -1,23 +1,86 @@
-/** `watch`: reports what goes wrong on n8n, each incident once. */
+/** `watch` and `health`: what goes wrong on n8n, each incident once, and its past at a glance. */
 import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Health from "../../watch/Health.ts"
 import * as Rules from "../../watch/Rules.ts"
 import type * as Watch from "../../watch/Watch.ts"
+import * as Reference from "../../workflows/Reference.ts"
+import * as Browser from "../Browser.ts"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
-import * as Delivery from "../Delivery.ts"
+import * as HealthReport from "../report/HealthReport.ts"
 import * as WatchReport from "../report/WatchReport.ts"
 import * as Terminal from "../Terminal.ts"
 import * as Watching from "../Watching.ts"
 import * as flags from "./flags.ts"
 import * as look from "./look.ts"
+import * as picture from "./picture.ts"
 import { exit, name, programFor } from "./root.ts"
 import { onN8n, row } from "./row.ts"
+
+/** Tolerance, so that the limit itself is accepted. */
+const minute = 60_000
+
+const sinceOf = Effect.fnUntraced(function*(text: string) {
+  const since = (yield* look.sinceOf(text)).getTime()
+  const age = (yield* Clock.currentTimeMillis) - since
+  if (age <= 0) return yield* Options.refuse(`--since ${text} is in the future: name an earlier time`)
+  return age <= Health.maxDays * 86_400_000 + minute ? since : yield* Options.refuse(
+    `--since ${text} is more than ${Health.maxDays} days ago: use --since ${Health.maxDays}d; for causes over a longer time, ${name} executions --by failure --since ${text}`
+  )
+})
+
+/** Reports a health; a page that a person wants is written, and stands for its lines. */
+const present = Effect.fnUntraced(function*(
+  past: Health.Health,
+  page: Browser.Target | undefined,
+  context: WatchReport.Context
+) {
+  const { instance } = yield* N8nClient
+  const health = WatchReport.json(past)
+  const about = { ...context, host: new URL(instance.url).host }
+  const judgment = HealthReport.judgment(health, about)
+  if (page === undefined) return judgment
+  const HealthPage = yield* Effect.promise(() => import("../report/HealthPage.ts"))
+  const lines = yield* Browser.write(page, {
+    name: "health",
+    about: HealthReport.summary(health),
+    text: HealthPage.html(health, about, instance)
+  })
+  return { ...judgment, text: () => lines }
+})
+
+export const health = row({
+  name: "health",
+  description: "Show at a glance what failed, did not run or was slow in the past days",
+  flags: {
+    since: flags.text(
+      "since",
+      "TIME",
+      `Since then: 24h, 7d (default) or 2026-01-31T08:00; ${Health.maxDays} days at most`
+    ),
+    workflow: flags.texts("workflow", "WORKFLOW", "Only this workflow: its id, link or name; may be repeated"),
+    timezone: look.timezone
+  },
+  form: "overview",
+  services: (_, options, { page }) => Layer.unwrap(picture.withFolders(options, page?.out)),
+  run: Effect.fnUntraced(function*({ since = "7d", timezone, workflow }, options, { page }) {
+    const zone = yield* look.zoneOf(timezone)
+    const from = yield* sinceOf(since)
+    const workflows = workflow.length === 0 ? undefined : yield* Effect.forEach(workflow, Reference.idOf)
+    const readerZone = new Intl.DateTimeFormat().resolvedOptions().timeZone
+    const past = yield* Health.read(defined({ since: from, workflows, zone, readerZone }))
+    return yield* present(past, page, { program: programFor(options), zone, readerZone })
+  })
+})
 
 const isRules = Schema.is(Schema.Record(Schema.String, Schema.String))
 
@@ -37,9 +100,9 @@ const deliveryOf = Effect.fnUntraced(function*(to: Redacted.Redacted<string> | u
   if (to !== undefined && exec !== undefined) {
     return yield* Options.refuse("Choose one: --to URL (N8N_MCP_WATCH_TO) or --exec COMMAND")
   }
-  if (to !== undefined) return yield* Delivery.post(to)
+  if (to !== undefined) return yield* Watching.post(to)
   if (exec === undefined) return undefined
-  return exec.trim() === "" ? yield* Options.refuse("--exec is empty: name a command") : Delivery.run(exec)
+  return exec.trim() === "" ? yield* Options.refuse("--exec is empty: name a command") : Watching.run(exec)
 })
 
 /** Ends the process in time even if n8n or the database of the state hangs. */
@@ -50,7 +113,7 @@ const endInTime = Effect.sync(() => {
 interface Sent {
   readonly lines: (incidents: Watch.Report["incidents"]) => ReadonlyArray<string>
   readonly message: (incidents: Watch.Report["incidents"]) => string
-  readonly delivery: Delivery.Delivery | undefined
+  readonly delivery: Watching.Delivery | undefined
 }
 
 /** Returns a function that delivers a report: it prints each incident once, and resends those that were not accepted. */

@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs"
 import type { RequestListener } from "node:http"
 import { tmpdir } from "node:os"
 import * as Tool from "../../../src/answer/Tool.ts"
-import * as Doctor from "../../../src/app/doctor/Doctor.ts"
+import * as N8nChecks from "../../../src/app/doctor/N8nChecks.ts"
 import { DatabaseError } from "../../../src/base/Database.ts"
 import * as NodeCatalogue from "../../../src/catalogue/NodeCatalogue.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
@@ -41,12 +41,12 @@ const reading = Tool.offered(tools.all, true).filter((tool) => names.has(tool.na
 
 const listing = Tool.offered(tools.all, true).filter(({ name }) => name === "list_executions")
 
-const look = (more: Partial<Doctor.Subject> = {}) =>
-  Doctor.examine({ tools: reading, filesRoots: [tmpdir()], state: tmpdir(), ...more }).pipe(
+const look = (more: Partial<N8nChecks.Subject> = {}) =>
+  N8nChecks.examine({ tools: reading, filesRoots: [tmpdir()], state: tmpdir(), ...more }).pipe(
     Effect.provide(NodeCatalogue.layer().pipe(Layer.provideMerge(NodeServices.layer)))
   )
 
-const examine = (url: string, more?: Partial<Doctor.Subject>) =>
+const examine = (url: string, more?: Partial<N8nChecks.Subject>) =>
   look(more).pipe(
     Effect.provide(
       N8nClient.layer({ url: new URL(url), apiKey: Redacted.make("canary-key") }).pipe(
@@ -89,7 +89,7 @@ const n8nWithScopes = (scopes: ReadonlyArray<string>, workflows: Answered = list
 
 describe("doctor", () => {
   it("says whether proxy variables are in effect", () => {
-    const status = (variables: Record<string, string>) => Doctor.proxy(variables).map((check) => check.status)
+    const status = (variables: Record<string, string>) => N8nChecks.proxy(variables).map((check) => check.status)
     assert.deepStrictEqual(status({ HTTPS_PROXY: "" }), [])
     assert.deepStrictEqual(status({ HTTPS_PROXY: "http://proxy:3128" }), ["warning"])
     assert.deepStrictEqual(status({ https_proxy: "http://proxy:3128", NODE_USE_ENV_PROXY: "1" }), ["ok"])
@@ -102,12 +102,12 @@ describe("doctor", () => {
       const checks = yield* examine(url)
       assert.deepStrictEqual([...checks.values()].map(({ status }) => status), Array.from(checks.values(), () => "ok"))
       assert.strictEqual(checks.get("n8n")?.detail, "version 2.41.1")
-      assert.isTrue(Doctor.isHealthy([...checks.values()]))
+      assert.isTrue(N8nChecks.isHealthy([...checks.values()]))
     }))
 
   it.live("names the tools, or parts of them, that a narrow key does not allow, and the scopes to add", () =>
     Effect.gen(function*() {
-      const scopesOf = (scopes: ReadonlyArray<string>, workflows = listed, more: Partial<Doctor.Subject> = {}) =>
+      const scopesOf = (scopes: ReadonlyArray<string>, workflows = listed, more: Partial<N8nChecks.Subject> = {}) =>
         Effect.flatMap(n8nWithScopes(scopes, workflows), (url) => examine(url, more))
       const narrow = yield* scopesOf(["execution:read"], forbidden)
       assert.strictEqual(narrow.get("API key")?.status, "ok")
@@ -176,7 +176,7 @@ describe("doctor", () => {
   it.effect("looks at the demo's n8n in memory too", () =>
     Effect.gen(function*() {
       const checks = yield* look().pipe(Effect.provide(FakeN8n.layer(Demo.seed)))
-      assert.isTrue(Doctor.isHealthy(checks))
+      assert.isTrue(N8nChecks.isHealthy(checks))
     }))
 
   it.effect("reports a missing files root, and a state folder that cannot be created", () =>
@@ -195,7 +195,7 @@ describe("doctor", () => {
   it.effect("reports a files root that is not writable", () =>
     Effect.gen(function*() {
       const refused = PlatformError.systemError({ _tag: "PermissionDenied", module: "FileSystem", method: "access" })
-      const checks = yield* Doctor.examine({ tools: reading, filesRoots: [tmpdir()], state: tmpdir() }).pipe(
+      const checks = yield* N8nChecks.examine({ tools: reading, filesRoots: [tmpdir()], state: tmpdir() }).pipe(
         Effect.updateService(FileSystem.FileSystem, (fs) => ({ ...fs, access: () => Effect.fail(refused) })),
         Effect.provide(NodeCatalogue.layer().pipe(Layer.provideMerge(NodeServices.layer)))
       )
@@ -207,7 +207,7 @@ describe("doctor", () => {
 
   it.effect("reports the version of a database's tables, and whether it answers", () =>
     Effect.gen(function*() {
-      const state = (run: Exclude<Doctor.Subject["state"], string>["run"]) =>
+      const state = (run: Exclude<N8nChecks.Subject["state"], string>["run"]) =>
         Effect.map(
           look({ state: { address: "db.example.com/n8n", version: 3, run } }),
           (checks) => checks.find(({ name }) => name === "State database")
@@ -230,11 +230,11 @@ describe("doctor", () => {
 
   it.effect("reports the available node types, and a missing file of them", () =>
     Effect.gen(function*() {
-      const line = (checks: ReadonlyArray<Doctor.Check>) => checks.find(({ name }) => name === "Catalogue")
+      const line = (checks: ReadonlyArray<N8nChecks.Check>) => checks.find(({ name }) => name === "Catalogue")
       assert.match(line(yield* look())?.detail ?? "", /^5\d\d node types, as of n8n 2\.41\.1$/)
       const none = NodeCatalogue.layer({ dataFile: "/nowhere/nodes.data" })
       const missing = line(
-        yield* Doctor.examine({ tools: reading, filesRoots: [], state: tmpdir() }).pipe(
+        yield* N8nChecks.examine({ tools: reading, filesRoots: [], state: tmpdir() }).pipe(
           Effect.provide(none.pipe(Layer.provideMerge(NodeServices.layer)))
         )
       )
@@ -244,16 +244,16 @@ describe("doctor", () => {
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
   it("renders a table, in colour only when asked to", () => {
-    const checks: ReadonlyArray<Doctor.Check> = [
+    const checks: ReadonlyArray<N8nChecks.Check> = [
       { name: "Node", status: "ok", detail: "24" },
       { name: "API key", status: "failed", detail: "refused", cure: "get another" }
     ]
-    assert.deepStrictEqual(Doctor.render(checks, false), [
+    assert.deepStrictEqual(N8nChecks.render(checks, false), [
       "✓ Node     24",
       "✗ API key  refused",
       "           → get another"
     ])
-    assert.include(Doctor.render(checks, true)[1], "\u001b[31m✗\u001b[0m API key")
+    assert.include(N8nChecks.render(checks, true)[1], "\u001b[31m✗\u001b[0m API key")
   })
 })
 
@@ -291,7 +291,7 @@ describe("the doctor's answer", () => {
       assert.strictEqual(check.status, status)
       if ("details" in rest) assert.match(check.detail, rest.details)
       assert.isTrue(checks.filter(({ status }) => status === "failed").every(({ cure = "" }) => cure !== ""))
-      assert.isFalse(Doctor.isHealthy(checks))
+      assert.isFalse(N8nChecks.isHealthy(checks))
       // What needs no n8n is looked at all the same.
       assert.strictEqual(checks.find(({ name }) => name === "Catalogue")?.status, "ok")
     }))

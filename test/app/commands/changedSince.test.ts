@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { execFileSync } from "node:child_process"
-import * as Git from "../../src/app/Git.ts"
-import { folderWith, platform } from "../support/folders.ts"
+import * as folders from "../../../src/app/commands/folders.ts"
+import { folderWith, platform } from "../../support/folders.ts"
 
 describe("changes since a commit", () => {
   it.effect("is found without running the programs that a repository's configuration names", () =>
@@ -27,9 +27,9 @@ describe("changes since a commit", () => {
       yield* fs.remove(`${folder}/.git/ran`, { force: true })
       yield* fs.writeFileString(`${folder}/b.json`, "{\"b\":1}")
       yield* fs.writeFileString(`${folder}/c.json`, "{}")
-      assert.deepStrictEqual(yield* Git.changedSince(folder, "HEAD"), ["b.json", "c.json"])
+      assert.deepStrictEqual(yield* folders.changedSince(folder, "HEAD"), ["b.json", "c.json"])
       assert.isFalse(yield* fs.exists(`${folder}/.git/ran`))
-      const { message } = yield* Effect.flip(Git.changedSince(folder, "no-such-ref"))
+      const { message } = yield* Effect.flip(folders.changedSince(folder, "no-such-ref"))
       assert.match(message, /^--from-git 'no-such-ref': git cannot list the changes since it: /)
     }).pipe(Effect.scoped, Effect.provide(platform)))
 })

@@ -1,15 +1,20 @@
-/** `pull`, `status`, `diff` and `push`: synchronize a folder of workflows with n8n. */
+/** `pull`, `status`, `diff`, `push` and `promote`: a folder of workflows and n8n, or one n8n and another. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { execFile } from "node:child_process"
 import { resolve } from "node:path"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Sync from "../../sync/Sync.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
-import * as Git from "../Git.ts"
+import * as Profiles from "../config/Profiles.ts"
+import * as Upstreams from "../config/Upstreams.ts"
 import type * as Layout from "../report/Layout.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as Terminal from "../Terminal.ts"
@@ -17,6 +22,35 @@ import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
 import { checkWrites, name } from "./root.ts"
 import { type Form, row } from "./row.ts"
+
+const maxOutput = 64_000_000
+
+/** Disables programs named by a repository's own configuration. */
+const harmless = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+
+const git = (folder: string, ref: string, ...args: ReadonlyArray<string>) =>
+  Effect.callback<string, Options.InvalidOption>((resume) => {
+    const options = { cwd: folder, maxBuffer: maxOutput }
+    const child = execFile("git", [...harmless, ...args], options, (error, stdout, stderr) => {
+      const why = stderr.trim().split("\n")[0]?.replace(/^fatal: /, "") || error?.message
+      resume(
+        error === null
+          ? Effect.succeed(stdout)
+          : Effect.fail(Options.refuse(`--from-git '${ref}': git cannot list the changes since it: ${why}`))
+      )
+    })
+    return Effect.sync(() => void child.kill())
+  })
+
+/** Paths of files that differ from a commit, relative to the folder; includes uncommitted, new and deleted files. */
+export const changedSince = Effect.fnUntraced(function*(folder: string, ref: string) {
+  const commit = (yield* git(folder, ref, "rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`)).trim()
+  const [tracked, untracked] = yield* Effect.all([
+    git(folder, ref, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z", commit, "--", "."),
+    git(folder, ref, "ls-files", "--others", "--exclude-standard", "-z", "--", ".")
+  ])
+  return [...tracked.split("\0"), ...untracked.split("\0")].filter((file) => file !== "")
+})
 
 const scope = {
   only: flags.only("its id, link, name, or path in the folder"),
@@ -29,7 +63,7 @@ const shared = { folder: flags.folder("Folder of workflow files"), ...scope }
 const fromGit = flags.text("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
 
 const amongChanged = (folder: string, ref: string | undefined) =>
-  ref === undefined ? Effect.succeed({}) : Effect.map(Git.changedSince(folder, ref), (among) => ({ among }))
+  ref === undefined ? Effect.succeed({}) : Effect.map(changedSince(folder, ref), (among) => ({ among }))
 
 const optionsOf = ({ only, pinned, staticData }: Command.Command.Config.Infer<typeof scope>): Sync.Options => ({
   only,
@@ -223,4 +257,95 @@ export const push = row({
       ]
     })
   })
+})
+
+const readBindings = ConfigFile.reader("The bindings", Sync.Bindings)
+
+const bindingsIn = (file: string) =>
+  Effect.mapError(readBindings(file), (reason) => Options.refuse(`${file}: ${reason}`))
+
+interface Route {
+  readonly from: string | undefined
+  readonly fromFolder: boolean
+  readonly to: string | undefined
+}
+
+/** Source and target of the options; a folder needs no profiles. */
+const route = Effect.fnUntraced(function*(options: Options.Options, { from, fromFolder, to }: Route) {
+  if (fromFolder === (from !== undefined)) {
+    return yield* Options.refuse("promote needs one source: --from PROFILE or --from-folder")
+  }
+  const { defaultUpstream, upstreams } = yield* Upstreams.load({ ...options, profile: undefined })
+  const hasProfiles = upstreams.some(({ name }) => name !== undefined)
+  if (!hasProfiles && (from !== undefined || to !== undefined)) {
+    return yield* Options.refuse("--from and --to are profiles: name a file of profiles with --config")
+  }
+  const chosen = to ?? (fromFolder ? options.profile : undefined)
+  const target = chosen !== undefined
+    ? yield* Profiles.find(upstreams, chosen)
+    : fromFolder
+    ? defaultUpstream
+    : undefined
+  if (target === undefined) return yield* Options.refuse("promote needs a target: --to PROFILE")
+  return { source: from === undefined ? "folder" as const : yield* Profiles.find(upstreams, from), target }
+})
+
+export const promote = row({
+  name: "promote",
+  description: "Copy workflows from an n8n or a folder to another n8n, and bind its credentials",
+  flags: {
+    folder: flags.folder("Folder of the record, .n8n-promotion.json, and with --from-folder of the workflow files"),
+    dryRun: flags.dryRun,
+    from: flags.text("from", "PROFILE", "Profile of the source n8n"),
+    fromFolder: flags.toggle("from-folder", "Take the workflows from the files of the folder instead of an n8n"),
+    to: flags.text("to", "PROFILE", "Profile of the target n8n; with --from-folder by default the only one"),
+    bindings: flags.text(
+      "bindings",
+      "FILE",
+      "JSON file: {\"credentials\": {\"id or name in the source\": \"id or name in the target\"}, …}"
+    ),
+    only: flags.only("its id, link or name; with --from-folder also its path in the folder"),
+    except: flags.texts("except", "WORKFLOW", "Not this workflow, named as for --only; may be repeated"),
+    pinned: flags.toggle("pinned", "Promote pinned data too"),
+    overwrites: flags.toggle("overwrite", "Overwrite changes made on the target since the last promotion"),
+    publishes: flags.toggle("publish", "Publish the promoted workflows")
+  },
+  form: "lines",
+  services: () => Layer.empty,
+  run: Effect.fnUntraced(
+    function*({ bindings, dryRun, except, folder, only, overwrites, pinned, publishes, ...ends }, options, form) {
+      const { source, target } = yield* route(options, ends)
+      const to = target.name ?? "the target"
+      if (target.readOnly && !dryRun) {
+        return yield* Options.refuse(
+          `promote writes to '${to}', which is read-only: choose another profile, or add --dry-run`
+        )
+      }
+      const clientOf = ({ client }: Upstreams.Upstream) => Effect.map(Layer.build(client), Context.get(N8nClient))
+      const { late, onStep } = steps<Sync.Promotion>(form, SyncReport.promotionLine)
+      const promotion = yield* Effect.gen(function*() {
+        return yield* Sync.promote(".", {
+          from: source === "folder" ? source : yield* clientOf(source),
+          to: yield* clientOf(target),
+          bindings: bindings === undefined ? undefined : yield* bindingsIn(bindings),
+          only,
+          except,
+          extras: pinned ? ["pinData"] : [],
+          overwrites,
+          publishes,
+          dryRun,
+          onStep
+        })
+      }).pipe(Effect.scoped, Effect.provide(ToolContext.layerOf(options, target, () => [resolve(folder)])))
+      const bringBack = `bring them back to ${source === "folder" ? "the files" : `'${source.name}'`}`
+      return SyncReport.promotion(promotion, dryRun, [
+        ...dryRun ? [] : late(promotion.entries),
+        ...promotion.hasConflicts
+          ? [
+            `${name}: changes made on '${to}' since the last promotion are not overwritten: ${bringBack}, or add --overwrite`
+          ]
+          : []
+      ])
+    }
+  )
 })
