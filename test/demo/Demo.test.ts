@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Demo from "../../src/demo/Demo.ts"
 import json from "../../src/demo/replays.json" with { type: "json" }
-import * as Replays from "../../src/demo/Replays.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { copies, fix, replay } from "../support/demoReplay.ts"
@@ -201,7 +200,7 @@ describe("Demo", () => {
 
   it.effect("has a recording for exactly the copies that its replays make", () =>
     Effect.gen(function*() {
-      const keys = (yield* TestTime.run(copies)).map(({ body, copy }) => Replays.keyOf(copy, body))
+      const keys = (yield* TestTime.run(copies)).map(({ body, copy }) => Demo.keyOf(copy, body))
       assert.deepStrictEqual(keys.toSorted(), Object.keys(json).toSorted())
     }))
 
@@ -220,7 +219,7 @@ describe("Demo", () => {
       assert.deepStrictEqual(would(after), { status: "success", upserts: 2, leftOut: ["cus_1042", "cus_1043"] })
       assert.include(JSON.stringify(otherwise), "the n8n of --demo runs nothing")
       assert.notInclude(JSON.stringify(otherwise), "may have run")
-    }, { seed: Demo.seed, runs: Replays.runs }))
+    }, { seed: Demo.seed, runs: Demo.runs }))
 })
 
 const day = 86_400_000

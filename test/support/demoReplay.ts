@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import { arr, obj, str } from "../../src/base/Json.ts"
 import * as Demo from "../../src/demo/Demo.ts"
-import type * as Replays from "../../src/demo/Replays.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { inWorld } from "./world.ts"
@@ -38,7 +37,7 @@ export const copies = Effect.suspend(() => {
 })
 
 /** Recorded form of an execution of n8n. */
-export const recorded = (execution: unknown): Replays.Recording => {
+export const recorded = (execution: unknown): Demo.RecordedRun => {
   const { lastNodeExecuted, runData } = obj(obj(obj(execution)?.["data"])?.["resultData"]) ?? {}
   const runs = Object.entries(obj(runData) ?? {}).map(([node, runs]) => ({ node, run: obj(arr(runs)[0]) ?? {} }))
   return {

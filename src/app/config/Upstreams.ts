@@ -43,8 +43,8 @@ const demo = Effect.flatMap(
   Clock.currentTimeMillis,
   (now) =>
     Effect.promise(() =>
-      Promise.all([import("../../demo/Demo.ts"), import("../../demo/Replays.ts"), import("../../testing/FakeN8n.ts")])
-        .then(([{ asOf }, { runs }, FakeN8n]) => FakeN8n.layer(asOf(now), { runs }))
+      Promise.all([import("../../demo/Demo.ts"), import("../../testing/FakeN8n.ts")])
+        .then(([{ asOf, runs }, FakeN8n]) => FakeN8n.layer(asOf(now), { runs }))
     )
 )
 

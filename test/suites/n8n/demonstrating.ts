@@ -3,8 +3,8 @@ import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { writeFileSync } from "node:fs"
 import { arr, obj, str } from "../../../src/base/Json.ts"
+import * as Demo from "../../../src/demo/Demo.ts"
 import json from "../../../src/demo/replays.json" with { type: "json" }
-import * as Replays from "../../../src/demo/Replays.ts"
 import { copies, recorded } from "../../support/demoReplay.ts"
 import type { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
@@ -18,14 +18,14 @@ const withoutTimes = (value: unknown) =>
 export const demonstrating = (it: Vitest.MethodsNonLive<RealN8n>) => {
   it.effect("demo: n8n returns what is recorded for its replays", () =>
     Effect.gen(function*() {
-      const recordings: Record<string, Replays.Recording> = {}
+      const recordings: Record<string, Demo.RecordedRun> = {}
       for (const { body, copy: { connections, name, nodes, settings } } of yield* copies) {
         const id = yield* scenarios.create(Object.assign({ name }, { nodes, connections, settings }))
         yield* scenarios.publish(id)
         const path = str(obj(obj(arr(nodes)[0])?.["parameters"])?.["path"]) ?? ""
         const { text } = yield* scenarios.callWebhook(path, { body })
         yield* scenarios.awaitStatus(text)
-        recordings[Replays.keyOf({ nodes, connections }, body)] = recorded(
+        recordings[Demo.keyOf({ nodes, connections }, body)] = recorded(
           yield* scenarios.fetchJson(`executions/${text}?includeData=true`)
         )
         yield* scenarios.remove(id)

@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import * as Doctor from "../../../src/app/doctor/Doctor.ts"
+import * as N8nChecks from "../../../src/app/doctor/N8nChecks.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import * as Errors from "../../../src/base/Errors.ts"
@@ -437,7 +437,7 @@ describe("test_workflow", () => {
       leftOver("bare", gone, before, "")
     ]
     return inWorld({ workflows }, function*({ api, folder }) {
-      const checks = yield* Doctor.examine({ tools: [], filesRoots: [], state: folder })
+      const checks = yield* N8nChecks.examine({ tools: [], filesRoots: [], state: folder })
       assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
       yield* test()
       assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used", "mine", "bare"])
