@@ -7,6 +7,7 @@ import * as Rows from "../base/Rows.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Graph from "../workflow/Graph.ts"
+import * as Mermaid from "../workflow/Mermaid.ts"
 import * as References from "../workflow/References.ts"
 import * as Webhooks from "../workflow/Webhooks.ts"
 import * as facts from "./facts.ts"
@@ -231,3 +232,22 @@ export const read: Effect.Effect<WorkflowMap, Errors.RequestError, N8nClient> = 
   const hosts = [n8n.instance.url, n8n.webhookAddress("")].map((url) => new URL(url).host)
   return make([...all.values()], { isV1: isV1(release), isOwnHost: Webhooks.isHostOf(new Set(hosts)), missing, tables })
 }).pipe(Effect.withSpan("WorkflowMap.read"))
+
+const arrows: { readonly [K in Edge["kind"]]: string } = { calls: "-->", tool: "-.->", http: "==>", error: "-.->" }
+
+/** Draws links between workflows: broken ones red, unpublished workflows dashed. */
+export const flowchart = ({ broken, workflows }: WorkflowMap, edges: ReadonlyArray<Edge>): string => {
+  const ids = new Map([...new Set(edges.flatMap(({ from, to }) => [from, to]))].map((id, index) => [id, `n${index}`]))
+  const failing = new Set(broken.map(({ from, kind, node, to }) => JSON.stringify([from, kind, node, to])))
+  const isBroken = ({ from, kind, node, to }: Edge) => failing.has(JSON.stringify([from, kind, node, to]))
+  const red = edges.flatMap((edge, index) => isBroken(edge) ? [index] : [])
+  const unpublished = [...ids].flatMap(([id, key]) => workflows.get(id)?.isPublished === false ? [key] : [])
+  const chart = Mermaid.chart(
+    [...ids].map(([id, key]) => [key, workflows.get(id)?.name ?? `missing: ${id}`]),
+    edges.map(({ from, kind, to }) =>
+      `${ids.get(from)} ${arrows[kind]}${kind === "calls" ? "" : `|${kind}|`} ${ids.get(to)}`
+    ),
+    { name: "unpublished", keys: unpublished }
+  )
+  return red.length === 0 ? chart : `${chart}\n  linkStyle ${red.join(",")} stroke:red`
+}

@@ -6,7 +6,7 @@ import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import { Executions } from "../executions/Executions.ts"
 import type { WebhookAnswer } from "../n8n/N8nClient.ts"
-import * as Answering from "../workflow/Answering.ts"
+import * as Webhooks from "../workflow/Webhooks.ts"
 import * as Comparison from "./proof/Comparison.ts"
 import * as Effects from "./proof/Effects.ts"
 import * as Groups from "./proof/Groups.ts"
@@ -51,7 +51,7 @@ const isAlikeByNodes = (
 ) => {
   const trigger = subject.nodes.find(({ name }) => name === result.trigger)
   const isAwaited = trigger !== undefined &&
-    (Answering.responseMode(trigger) !== undefined || Answering.isCalled(trigger))
+    (Webhooks.responseMode(trigger) !== undefined || Webhooks.isCalled(trigger))
   if (!isAwaited) return undefined
   const now = new Map([...names].map(([name, then]) => [then, name]))
   const { answersOther } = Effects.of(differences, {

@@ -1,4 +1,4 @@
-/** Addresses of a workflow's triggers, and requests of nodes to such addresses. Pure. */
+/** Addresses of triggers, requests of nodes to such addresses, and the answers that callers get. Pure. */
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 
@@ -139,3 +139,23 @@ export const isHostOf = (hosts: ReadonlySet<string>) => (host: string): boolean 
   return hosts.has(host) ||
     loopback.test(host) && (port === "5678" || [...hosts].some((each) => loopback.exec(each)?.[2] === port))
 }
+
+/** Whether other workflows start a workflow by this trigger. */
+export const isCalled = (trigger: Obj): boolean =>
+  trigger["disabled"] !== true && Workflow.typeOf(trigger) === "n8n-nodes-base.executeWorkflowTrigger"
+
+/** Moment at which a trigger answers its caller; `undefined` if no caller waits. */
+export const responseMode = (trigger: Obj): string | undefined => {
+  const { options, responseMode } = Workflow.parametersOf(trigger)
+  const type = Workflow.typeOf(trigger)
+  const isChat = type.endsWith(".chatTrigger")
+  if (!isChat && !/\.(webhook|formTrigger)$/.test(type)) return undefined
+  const mode = str(responseMode) ?? str(obj(options)?.["responseMode"]) ?? (isChat ? "lastNode" : "onReceived")
+  return mode === "onReceived" ? undefined : mode
+}
+
+/** Whether the caller gets the items of the last node that runs. */
+export const returnsLast = (trigger: Obj): boolean => responseMode(trigger) === "lastNode" || isCalled(trigger)
+
+/** Whether some caller of a workflow gets the items of the last node. */
+export const returnsItems = (workflow: Obj): boolean => Workflow.nodes(workflow).some(returnsLast)

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Obj } from "../../src/base/Json.ts"
-import * as Flowchart from "../../src/fleet/Flowchart.ts"
 import * as Impact from "../../src/fleet/Impact.ts"
 import * as WorkflowMap from "../../src/fleet/Map.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
@@ -241,7 +240,7 @@ describe("WorkflowMap", () => {
     Effect.gen(function*() {
       const map = yield* theCompany()
       const edges = map.edges.filter(({ from }) => from === "daily" || from === "orders")
-      const lines = Flowchart.ofMap(map, edges).split("\n")
+      const lines = WorkflowMap.flowchart(map, edges).split("\n")
       assert.include(lines.find((line) => line.includes("請求書")) ?? "", "[\"請求書\"]")
       const arrows = lines.filter((line) => /^ {2}n\d+ [-=]/.test(line))
       assert.strictEqual(arrows.length, edges.length)

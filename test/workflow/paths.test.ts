@@ -7,12 +7,12 @@ import { arr, type Obj, obj } from "../../src/base/Json.ts"
 import * as JsonPath from "../../src/base/JsonPath.ts"
 import * as Turn from "../../src/base/Turn.ts"
 import * as Demo from "../../src/demo/Demo.ts"
+import * as Inspection from "../../src/fleet/inspection/Inspection.ts"
 import * as Expressions from "../../src/workflow/check/Expressions.ts"
 import { ruled } from "../../src/workflow/check/WorkflowProblems.ts"
 import * as WorkflowDiff from "../../src/workflow/diff/WorkflowDiff.ts"
 import * as LiteralSecrets from "../../src/workflow/LiteralSecrets.ts"
 import * as Uses from "../../src/workflow/Uses.ts"
-import * as Positions from "../../src/workflows/files/Positions.ts"
 import { Key } from "../support/arbitrary.ts"
 import * as fixtures from "../support/scenarios/recorded.ts"
 import { lookups } from "./check/lookups.ts"
@@ -139,7 +139,7 @@ describe("paths in answers", () => {
   it.prop("are lines of the file", { keys: Schema.NonEmptyArray(OddKey) }, ({ keys }) => {
     const workflow = odd(keys.slice(0, 4))
     const text = JSON.stringify(workflow, null, 1)
-    const placeOf = Positions.make(text)
+    const placeOf = Inspection.placesIn(text)
     for (const [steps, value] of JsonPath.strings(workflow)) {
       const { line } = placeOf(JsonPath.print(steps))
       assert.include(text.split("\n")[line - 1] ?? "", JSON.stringify(value))

@@ -6,7 +6,6 @@ import { defined } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as Flowchart from "../../fleet/Flowchart.ts"
 import * as Impact from "../../fleet/Impact.ts"
 import * as WorkflowMap from "../../fleet/Map.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -201,7 +200,7 @@ export const workflowMap = Tool.make({
       return defined({
         total,
         counts,
-        mermaid: Flowchart.ofMap(map, page),
+        mermaid: WorkflowMap.flowchart(map, page),
         note: page.length < edges.length - offset
           ? `${page.length} of ${edges.length} links. Continue with ${next}`
           : undefined

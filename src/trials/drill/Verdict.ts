@@ -6,8 +6,8 @@
 import * as Rows from "../../base/Rows.ts"
 import { answers } from "../../catalogue/types/Outside.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
-import { isCalled, responseMode, returnsLast } from "../../workflow/Answering.ts"
 import * as Graph from "../../workflow/Graph.ts"
+import { isCalled, responseMode, returnsLast } from "../../workflow/Webhooks.ts"
 import * as Failures from "./Failures.ts"
 
 /** From the best to the worst. */

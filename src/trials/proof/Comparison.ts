@@ -7,9 +7,9 @@ import * as Reach from "../../catalogue/code/Reach.ts"
 import { findAll, type NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { isNote, parametersOf } from "../../n8n/model/Workflow.ts"
-import * as Answering from "../../workflow/Answering.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import { isCaller } from "../../workflow/References.ts"
+import * as Webhooks from "../../workflow/Webhooks.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import type * as TestCopy from "../TestCopy.ts"
@@ -165,7 +165,7 @@ const returnedDifferences = Effect.fnUntraced(function*(
   const [then, now] = [Execution.lastToRun(record), Execution.lastToRun(result.execution)]
   const isOther = then !== undefined && now !== undefined && nameThen(now) !== then &&
     Execution.failure(record) === undefined && Execution.failure(result.execution) === undefined
-  if (start === undefined || !Answering.returnsLast(start) || !isOther) return []
+  if (start === undefined || !Webhooks.returnsLast(start) || !isOther) return []
   const last = (execution: Execution.Execution, name: string): Execution.Execution => ({
     ...execution,
     runs: new Map([[now, (execution.runs.get(name) ?? []).slice(-1)]]),

@@ -4,8 +4,8 @@ import { counted } from "../../base/Plural.ts"
 import { answers } from "../../catalogue/types/Outside.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { type Node, parametersOf } from "../../n8n/model/Workflow.ts"
-import * as Answering from "../../workflow/Answering.ts"
 import { isCaller } from "../../workflow/References.ts"
+import * as Webhooks from "../../workflow/Webhooks.ts"
 import type { TestResult } from "../TestBench.ts"
 import type { Difference } from "./differences.ts"
 import type * as Groups from "./Groups.ts"
@@ -54,7 +54,7 @@ const isReturned = (trigger: Node | undefined, { item = 0 }: Difference) => {
   if (trigger === undefined) return false
   const data = parametersOf(trigger)["responseData"] ?? "firstEntryJson"
   // Only the first item is in the answer.
-  const isOfFirst = Answering.responseMode(trigger) === "lastNode" && String(data).startsWith("firstEntry")
+  const isOfFirst = Webhooks.responseMode(trigger) === "lastNode" && String(data).startsWith("firstEntry")
   return data !== "noData" && !(isOfFirst && item > 0)
 }
 
@@ -64,7 +64,7 @@ export const of = (
   { former, nameNow, nodes, notRun, record, replay, senders, trigger }: Subject
 ): Effects => {
   const start = nodes.find(({ name }) => name === trigger)
-  const mode = start && Answering.responseMode(start)
+  const mode = start && Webhooks.responseMode(start)
   const before = firstAnswer(record, former)
   const answering = new Set([...before === undefined ? [] : [nameNow(before)], firstAnswer(replay, nodes)])
   const isAnswer = new Set([...nodes, ...former].filter(answers).map(({ name }) => name))
@@ -73,7 +73,7 @@ export const of = (
   const sending = known.filter((each) =>
     each.node !== trigger && isSender(each.node) && (each.path.startsWith("sent") || isFlow(each))
   )
-  const last = start !== undefined && Answering.returnsLast(start)
+  const last = start !== undefined && Webhooks.returnsLast(start)
     ? [Execution.lastToRun(replay), nameNow(Execution.lastToRun(record) ?? "")]
     : []
   const ends = known.some((each) => isEnd(each) && !(each.kind === "failed" && each.before !== undefined))
@@ -153,7 +153,7 @@ export const comparedOf = (results: ReadonlyArray<TestResult>, nodes: ReadonlyAr
       else senders.add(name)
     }
     const start = nodes.find(({ name }) => name === result.trigger)
-    if (start !== undefined && (Answering.responseMode(start) !== undefined || Answering.isCalled(start))) answered++
+    if (start !== undefined && (Webhooks.responseMode(start) !== undefined || Webhooks.isCalled(start))) answered++
     if (hasFiles(result.execution, senders)) files++
   }
   const parts = [

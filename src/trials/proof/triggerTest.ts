@@ -18,7 +18,6 @@ import * as Connections from "../../n8n/model/Connections.ts"
 import { type Node, parametersOf } from "../../n8n/model/Workflow.ts"
 import type { WebhookAnswer } from "../../n8n/N8nClient.ts"
 import { WriteGuard } from "../../n8n/WriteGuard.ts"
-import * as Answering from "../../workflow/Answering.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import * as Webhooks from "../../workflow/Webhooks.ts"
 import * as executionWatch from "../executionWatch.ts"
@@ -112,7 +111,7 @@ const responder = ({ connections, nodes }: TestCopy.Subject, trigger: Node): Nod
   const own = all.filter(({ type }) => type === respond)
   const node = own.find(({ disabled }) => disabled !== true) ?? own[0]
   // Behind a Wait node, it may answer the request that this one waits for.
-  const isOther = Answering.responseMode(trigger) !== "responseNode" &&
+  const isOther = Webhooks.responseMode(trigger) !== "responseNode" &&
     all.some(({ type }) => type === "n8n-nodes-base.wait")
   return node === undefined || isOther ? undefined : { ...node, parameters: { respondWith: "noData", options: {} } }
 }
@@ -191,7 +190,7 @@ const compare = Effect.fnUntraced(
     }
     const { compare, into } = comparer(redacts)
     // Only a trigger that answers immediately answers the same without the nodes after it.
-    const answersItself = [former, node].every((each) => Answering.responseMode(each) === undefined)
+    const answersItself = [former, node].every((each) => Webhooks.responseMode(each) === undefined)
     const shown = ({ answer }: Made) =>
       answer && { status: answer.status, ...answersItself ? { body: answer.text } : {} }
     const answers = () => {
@@ -235,7 +234,7 @@ const obstacle = (nodes: ReadonlyArray<Node>): string | undefined =>
     ? "it is another type of node"
     : !nodes.every(retryRequests.receivesRequests)
     ? "it receives no requests"
-    : nodes.some((node) => Answering.responseMode(node) === "streaming")
+    : nodes.some((node) => Webhooks.responseMode(node) === "streaming")
     ? "it streams its answer"
     : undefined
 

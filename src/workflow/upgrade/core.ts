@@ -2,8 +2,8 @@
 import * as Result from "effect/Result"
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
-import * as Answering from "../Answering.ts"
 import * as Graph from "../Graph.ts"
+import * as Webhooks from "../Webhooks.ts"
 import { operand } from "./conditions.ts"
 import data from "./core.json" with { type: "json" }
 import { moves } from "./files.ts"
@@ -154,7 +154,7 @@ const loop: Mapping = (old) => {
       "Remove the links of its error output and onError, upgrade again, and connect the third output, error."
     )
   }
-  return Answering.returnsItems(workflow) && !hasNext(1)
+  return Webhooks.returnsItems(workflow) && !hasNext(1)
     ? left(
       "When the loop ends, the new version returns all items, which are returned to the caller of this workflow.",
       "Connect what should be returned to its output 'done'."

@@ -2,8 +2,8 @@
 import type { Obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import * as Answering from "../Answering.ts"
 import * as Graph from "../Graph.ts"
+import * as Webhooks from "../Webhooks.ts"
 import types from "./downstream.json" with { type: "json" }
 import type { Old } from "./mapping.ts"
 
@@ -57,7 +57,7 @@ const whole =
  * Nodes of unknown kinds use all.
  */
 export const seesMore = ({ graph, name, workflow }: Place, field: string, output?: number): boolean => {
-  const isReturned = Answering.returnsItems(workflow)
+  const isReturned = Webhooks.returnsItems(workflow)
   const reads = new RegExp(`(?:\\.|["'])${field}(?:["']\\])?(?![\\w.?\\[])`)
   const byName = Map.groupBy(Workflow.nodes(workflow), Workflow.nameOf)
   const reached = new Set(Graph.next(graph, name, output).flatMap((each) => byName.get(each) ?? []))

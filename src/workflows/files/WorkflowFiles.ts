@@ -14,7 +14,6 @@ import * as List from "./list.ts"
 import * as Locate from "./locate.ts"
 import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
-import * as Walk from "./walk.ts"
 import * as Write from "./write.ts"
 
 export type { CodePlace, CodePlaces } from "../../workflow/NodeParameters.ts"
@@ -127,7 +126,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
     Effect.gen(function*() {
       const path = yield* Path.Path
       const locate = yield* Locate.make(options.roots)
-      const filesBelow = yield* Walk.make(locate)
+      const filesBelow = yield* List.filesBelow(locate)
       const lock = yield* Lock.make
       const code = yield* CodeFiles.make(locate, lock)
       const { inspect, read, source, workflow } = yield* Read.make(locate, code)

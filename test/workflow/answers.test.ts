@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Obj } from "../../src/base/Json.ts"
-import * as Answering from "../../src/workflow/Answering.ts"
+import * as Webhooks from "../../src/workflow/Webhooks.ts"
 import { node } from "../support/workflows.ts"
 
 const chat = (parameters: Obj) => node("Chat", "@n8n/n8n-nodes-langchain.chatTrigger", 1.1, parameters)
@@ -19,7 +19,7 @@ describe("the answer to a caller", () => {
     [node("Every", "scheduleTrigger", 1.2, {}), undefined, false],
     [node("Send", "httpRequest", 4.2, { responseMode: "lastNode" }), undefined, false]
   ])("%j", (trigger, mode, isReturned) => {
-    assert.strictEqual(Answering.responseMode(trigger), mode)
-    assert.strictEqual(Answering.returnsItems({ nodes: [trigger] }), isReturned)
+    assert.strictEqual(Webhooks.responseMode(trigger), mode)
+    assert.strictEqual(Webhooks.returnsItems({ nodes: [trigger] }), isReturned)
   })
 })
