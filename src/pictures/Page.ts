@@ -1,4 +1,8 @@
 /** Picture as a self-contained HTML page with pan, zoom, search and details, without network requests. Pure. */
+import * as Effect from "effect/Effect"
+import { readFile } from "node:fs/promises"
+import * as Assets from "../base/Assets.ts"
+import * as Errors from "../base/Errors.ts"
 import { defined } from "../base/Json.ts"
 import { xml } from "../base/Xml.ts"
 import { metaKey, type PictureMessage } from "./Message.ts"
@@ -92,4 +96,20 @@ const messageRoom = 400_000
 
 export const message = (picture: Picture): { readonly [metaKey]: PictureMessage } => ({
   [metaKey]: { svg: Svg.render(picture, { isBare: true }), shown: shown(picture, messageRoom) }
+})
+
+const files = () => Assets.places("picture.html")
+
+/** Reads the template; fails if it has not been built. */
+export const template: Effect.Effect<string, Errors.ValidationError> = Effect.tryPromise({
+  try: () => {
+    const [first, second = first] = files()
+    return readFile(first, "utf8").catch(() => readFile(second, "utf8"))
+  },
+  catch: () =>
+    new Errors.ValidationError({
+      reason: `The page of pictures is missing: ${files()[0]}`,
+      hint: "Install the package again, or build it: pnpm build.",
+      isServerFault: true
+    })
 })

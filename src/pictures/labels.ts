@@ -1,8 +1,7 @@
 /** Labels of ports: each in the first place that is free, shortened if necessary. Pure. */
 import * as geometry from "./geometry.ts"
 import type { Node, Port } from "./Picture.ts"
-import { text } from "./shapes.ts"
-import { ellipsis, width } from "./text.ts"
+import { ellipsis, text, textWidth } from "./shapes.ts"
 
 const [size, ascent, descent, gap] = [12, 10, 4, 4]
 
@@ -14,7 +13,7 @@ export interface Line extends geometry.Point {
 
 /** Box around a line that is centred at `x`. */
 export const boxAround = ({ line, size, x, y }: Line): geometry.Box => {
-  const wide = width(line, size)
+  const wide = textWidth(line, size)
   return { x: x - wide / 2, y: y - size * 0.8, width: wide, height: size }
 }
 
@@ -78,7 +77,7 @@ export const portLabels = (
   const origins = new Map(nodes.map(({ box, node }) => [node.id, box]))
   for (const { anchor, label, node, places, rooms } of nodes.flatMap(labelsOf)) {
     for (const { at, line } of attempts(label, places, rooms)) {
-      const wide = width(line, size)
+      const wide = textWidth(line, size)
       const left = anchor === "start" ? at.x : anchor === "end" ? at.x - wide : at.x - wide / 2
       const box = { x: left - gap / 2, y: at.y - ascent, width: wide + gap, height: ascent + descent }
       if (line.length < 2 || taken.some((other) => geometry.overlap(box, other, 0))) continue

@@ -1,10 +1,102 @@
-/** Shapes of pictures as SVG. Pure. */
+/** Shapes, texts and colours of pictures as SVG, after the editor of n8n. Pure. */
 import { xml } from "../base/Xml.ts"
+import colours from "./colours.json" with { type: "json" }
 import type * as geometry from "./geometry.ts"
 import type { Glyph } from "./glyphs.ts"
 import type { Status } from "./Picture.ts"
 import paths from "./signs.json" with { type: "json" }
-import { boldness, ellipsis, width as textWidth, wrap } from "./text.ts"
+import rules from "./style.json" with { type: "json" }
+
+const { base, links, marks, nodes, page } = rules
+
+const declare = (mode: 0 | 1) => Object.entries(colours).map(([name, modes]) => `--${name}:${modes[mode]}`).join(";")
+
+/** CSS variables of the light and the dark palette; `data-theme` on the element overrides the system's preference. */
+export const variables = (element: string): string =>
+  `${element}{${declare(0)}}` +
+  `@media(prefers-color-scheme:dark){${element}:not([data-theme=light]){${declare(1)}}}` +
+  `${element}[data-theme=dark]{${declare(1)}}`
+
+/** Style of every picture, constant so that a page can allow it by its hash; the order of the rules matters. */
+export const style: string = [
+  variables(".wf"),
+  ...base,
+  ...["plain", "orange", "pink", "green", "blue", "violet", "red"].map((hue) =>
+    `.wf .h-${hue}{stroke:var(--${hue})}.wf text.h-${hue}{fill:var(--${hue});stroke:none}`
+  ),
+  ...nodes,
+  ...["off", "idle", "s-removed", "missed"].map((state) =>
+    `.wf .${state} .glyph{stroke:var(--dim)}.wf .${state} .initials,.wf .${state} .name{fill:var(--dim)}`
+  ),
+  ...Object.entries(marks).map(([status, colour]) =>
+    `.wf .s-${status} .box{stroke:var(--${colour});stroke-width:3}.wf .s-${status} .mark{fill:var(--${colour})}` +
+    `.wf .s-${status} .figures{fill:var(--${colour})}`
+  ),
+  ...links,
+  ...[1, 2, 3, 4, 5, 6, 7].map((colour) => `.wf .note${colour}{fill:var(--note${colour});stroke:var(--line)}`),
+  ...page
+].join("")
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+
+/** Grapheme clusters: an emoji of several code points or a letter with its accents is one. */
+const graphemes = (text: string): ReadonlyArray<string> => [...segmenter.segment(text)].map(({ segment }) => segment)
+
+const full = /^[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303F\uFF00-\uFF60]/u
+
+/** Approximate width of a character in em, slightly more than in most fonts. */
+const widthOf = (grapheme: string): number =>
+  /^[\uE000\uE001]/.test(grapheme) ? // Marks of emphasis.
+    0 :
+    full.test(grapheme) ?
+    1 :
+    /^[ijl.,:;'|!]/.test(grapheme) ?
+    0.3 :
+    /^[ \-()[\]{}tfr/\\]/.test(grapheme) ?
+    0.38 :
+    /^[mwMW@%&]/.test(grapheme) ?
+    0.9 :
+    /^[A-Z_#]/.test(grapheme) ?
+    0.68 :
+    0.57
+
+/** Width of bold text in relation to that of plain text. */
+export const boldness = 1.2
+
+export const textWidth = (text: string, size: number): number =>
+  size * graphemes(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0)
+
+/** Text shortened with an ellipsis to fit the width in pixels. */
+export const ellipsis = (text: string, size: number, room: number): string => {
+  if (textWidth(text, size) <= room) return text
+  let [shortened, used] = ["", size]
+  for (const grapheme of graphemes(text)) {
+    used += size * widthOf(grapheme)
+    if (used > room) break
+    shortened += grapheme
+  }
+  return `${shortened.trimEnd()}…`
+}
+
+const words = (text: string, size: number, room: number): ReadonlyArray<string> =>
+  text.split(/(?<=\s)/).flatMap((word) => textWidth(word, size) <= room ? [word] : graphemes(word))
+
+/** Text wrapped to a width in pixels and a maximum number of lines; the last line is shortened if needed. */
+export const wrap = (text: string, size: number, room: number, most: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  const pieces = words(text.trim(), size, room)
+  for (const [index, piece] of pieces.entries()) {
+    if (line !== "" && textWidth((line + piece).trimEnd(), size) > room) {
+      if (lines.length === most - 1) {
+        return [...lines, ellipsis(line + pieces.slice(index).join(""), size, room)]
+      }
+      lines.push(line.trimEnd())
+      line = piece.trimStart()
+    } else line += piece
+  }
+  return line.trim() === "" ? lines : [...lines, line.trimEnd()]
+}
 
 /** Number with at most one decimal. */
 export const n = (value: number) => String(Math.round(value * 10) / 10)

@@ -3,11 +3,131 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Batch from "../base/Batch.ts"
 import * as Errors from "../base/Errors.ts"
-import * as caseComparison from "./caseComparison.ts"
+import { defined } from "../base/Json.ts"
+import { counted } from "../base/Plural.ts"
+import * as Rows from "../base/Rows.ts"
+import { Executions } from "../executions/Executions.ts"
+import type { WebhookAnswer } from "../n8n/N8nClient.ts"
+import * as Webhooks from "../workflow/Webhooks.ts"
+import * as Comparison from "./proof/Comparison.ts"
+import * as Effects from "./proof/Effects.ts"
+import * as Groups from "./proof/Groups.ts"
+import * as RunComparison from "./proof/RunComparison.ts"
+import * as Volatility from "./proof/Volatility.ts"
 import * as Replays from "./Replays.ts"
 import type * as TestBench from "./TestBench.ts"
 import { byNameOrId } from "./TestCopy.ts"
 import * as WorkflowTesting from "./WorkflowTesting.ts"
+
+/** Run to compare with, with the caller's answer where it is known as a text. */
+interface Before {
+  readonly side: Parameters<typeof Comparison.compare>[0]
+  readonly response?: WebhookAnswer | undefined
+}
+
+/** Comparison of one test. */
+interface Compared {
+  readonly before: Before
+  /** Whether the caller gets the same status and the same answer; `undefined` if no caller waits. */
+  readonly isAnsweredAlike: boolean | undefined
+  /** Differences with the values of both sides, the cause first, such as `'Tag'.source: "a" → "b"`. */
+  readonly changes: ReadonlyArray<string>
+}
+
+/** Recorded execution, if it can be compared. */
+const recorded = Effect.fnUntraced(function*(id: string) {
+  const execution = yield* Executions.use((executions) => executions.get(id))
+  const { workflow } = execution
+  const obstacle = RunComparison.obstacle(execution) ?? (workflow === undefined ? "n8n stored no workflow" : undefined)
+  if (obstacle !== undefined || workflow === undefined) {
+    const reason = `Execution '${id}' cannot be compared: ${obstacle}`
+    return yield* Errors.invalid("against", reason, "Nothing ran. Name another execution, or leave out against.")
+  }
+  return { side: { execution, nodes: workflow.nodes, connections: workflow.connections } } satisfies Before
+})
+
+const textOf = ({ headers, status, text }: WebhookAnswer) => `${status} ${headers["content-type"] ?? ""} ${text}`
+
+/** Whether a recorded caller got the same, by the differences that a caller sees; `undefined` if no caller waits. */
+const isAlikeByNodes = (
+  { side: { execution, nodes } }: Before,
+  { result, subject }: Replays.Replayed,
+  { differences, names, senders }: Omit<Effect.Success<ReturnType<typeof Comparison.compare>>, "newTriggers" | "order">
+) => {
+  const trigger = subject.nodes.find(({ name }) => name === result.trigger)
+  const isAwaited = trigger !== undefined &&
+    (Webhooks.responseMode(trigger) !== undefined || Webhooks.isCalled(trigger))
+  if (!isAwaited) return undefined
+  const now = new Map([...names].map(([name, then]) => [then, name]))
+  const { answersOther } = Effects.of(differences, {
+    record: execution,
+    replay: result.execution,
+    nodes: subject.nodes,
+    former: nodes,
+    trigger: result.trigger,
+    senders,
+    notRun: result.notRun,
+    nameNow: (name) => now.get(name) ?? name
+  })
+  return !answersOther && differences.every(({ kind }) => kind !== "unknown")
+}
+
+const shown = (value: unknown) => value === undefined ? "nothing" : JSON.stringify(value)
+
+/** Lines about differences with both sides; later nodes with the same cause are named with it. */
+const linesOf = (run: Groups.Run): ReadonlyArray<string> =>
+  Groups.group([run], [], []).groups.flatMap(({ also = [], node, paths, values = [] }) => {
+    const name = Rows.quote(node)
+    const isOf = (words: string, path: string) => words === path || words.startsWith(`${path} `)
+    const words = paths.filter((each) => !values.some(({ path }) => isOf(each, path)))
+    return [
+      ...values.map(({ after, before, items, path }) => {
+        const place = /^[\w$]/.test(path) ? `${name}.${path}` : `${name}${path}`
+        return `${place}: ${shown(before)} → ${shown(after)}${
+          items === undefined ? "" : ` (${counted(items, "item")})`
+        }`
+      }),
+      ...words.map((each) => `${name}: ${each}`)
+    ].map((line, index) => index > 0 || also.length === 0 ? line : `${line}, also at ${Rows.names(also)}`)
+  })
+
+/** Compares a test; `again` repeats one of the sides, which shows the values that differ from run to run. */
+const compare = Effect.fnUntraced(function*<R>(
+  before: Before,
+  replayed: Replays.Replayed,
+  { again, isSame, redacts }: {
+    /** Whether another run of the former side is `again`, otherwise it is one of the tested version. */
+    readonly isSame: boolean
+    readonly again: Effect.Effect<Replays.Replayed | undefined, never, R>
+    readonly redacts: boolean
+  }
+) {
+  const { result } = replayed
+  const comparison = { ignore: [], redacts }
+  const compared = yield* Comparison.compare(before.side, replayed, comparison)
+  const { differences, order } = compared
+  const texts = [before.response, result.response].flatMap((each) => each === undefined ? [] : [textOf(each)])
+  const [then, now] = texts
+  const hasTexts = before.response !== undefined && result.response !== undefined
+  const repeated = differences.length === 0 && (!hasTexts || then === now) ? undefined : yield* again
+  const former = isSame ? before : sideOf(replayed)
+  const second = repeated && (yield* Comparison.compare(former.side, repeated, comparison)).differences
+  const { real } = Volatility.judge(Volatility.empty, differences, second && { first: [], second })
+  const isVolatile = repeated?.result.response !== undefined && former.response !== undefined &&
+    textOf(repeated.result.response) !== textOf(former.response)
+  return {
+    before,
+    isAnsweredAlike: hasTexts && !isVolatile
+      ? then === now && before.side.execution.status === result.execution.status
+      : isAlikeByNodes(before, replayed, { ...compared, differences: real }),
+    changes: linesOf({ execution: result.execution.id, order, differences: real })
+  } satisfies Compared
+})
+
+/** Run of another version as the side to compare with. */
+const sideOf = (
+  { result: { execution, response }, subject: { connections, nodes } }: Replays.Replayed
+): Before => defined({ side: { execution, nodes, connections }, response })
 
 /** Case with a name; by default the execution that it replays, or its position. */
 export interface NamedCase extends TestBench.Case {
@@ -25,7 +145,7 @@ export interface Options extends WorkflowTesting.OpenOptions {
 export interface Outcome {
   readonly name: string
   readonly result: Result.Result<TestBench.TestResult, Errors.N8nError>
-  readonly comparison?: Result.Result<caseComparison.Compared, Errors.N8nError>
+  readonly comparison?: Result.Result<Compared, Errors.N8nError>
 }
 
 const isExecution = (reference: string) => /^\d+$/.test(reference)
@@ -67,7 +187,7 @@ export const run = Effect.fn("CaseSet.run")(function*(reference: string, options
       "Nothing ran. Set against to an execution's id, or mode to 'copy', which runs both versions."
     )
   }
-  const record = hasRecord ? yield* caseComparison.recorded(against) : undefined
+  const record = hasRecord ? yield* recorded(against) : undefined
   const opened = yield* WorkflowTesting.open(reference, options.cases, options)
   const other = against === undefined || hasRecord
     ? undefined
@@ -89,11 +209,11 @@ export const run = Effect.fn("CaseSet.run")(function*(reference: string, options
     const then = other && (yield* replayed(other, opened))
     if (Result.isFailure(now) || then === undefined && record === undefined) return { name, result }
     if (then !== undefined && Result.isFailure(then)) return { name, result, comparison: Result.fail(then.failure) }
-    const before = then === undefined ? record : caseComparison.sideOf(then.success)
+    const before = then === undefined ? record : sideOf(then.success)
     if (before === undefined) return { name, result }
     // Only what sent nothing is repeated.
     const isRepeatable = mode === "copy" && !reachedOutside((then === undefined ? now : then).success.result)
-    const comparison = yield* caseComparison.compare(before, now.success, {
+    const comparison = yield* compare(before, now.success, {
       again: !isRepeatable
         ? Effect.undefined
         : Effect.map(

@@ -19,14 +19,13 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { hasStatus, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
-import type * as Lookups from "../workflow/Lookups.ts"
+import type * as Checked from "../workflow/check/CheckedWorkflow.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
+import { fencedCalls, insideCalls, isTriggerOf, type Outside, outsideOf } from "./boundary.ts"
 import * as executionWatch from "./executionWatch.ts"
-import { fencedCalls, insideCalls } from "./insideCalls.ts"
-import { isTriggerOf, type Outside, outsideOf } from "./outside.ts"
 import * as pins from "./pins.ts"
 import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
@@ -212,7 +211,7 @@ interface Published {
 const copyOf = Effect.fnUntraced(function*(
   { id: reference, sourceId, subject }: Workbench,
   { isProof = false, timeout }: Options,
-  { inside, ...lookups }: Lookups.NodeLookups & { readonly inside: ReadonlyMap<string, unknown> },
+  { inside, ...lookups }: Checked.NodeLookups & { readonly inside: ReadonlyMap<string, unknown> },
   { pins: requested, replay, rerun, ...input }: Case
 ) {
   const n8n = yield* N8nClient

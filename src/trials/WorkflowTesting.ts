@@ -10,13 +10,13 @@ import * as Errors from "../base/Errors.ts"
 import * as Input from "../base/Input.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
+import { outsideOf } from "./boundary.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
-import { outsideOf } from "./outside.ts"
 import * as TestBench from "./TestBench.ts"
 import type * as TestCopy from "./TestCopy.ts"
 
-export type { Outside } from "./outside.ts"
+export type { Outside } from "./boundary.ts"
 export type { TestResult } from "./TestBench.ts"
 
 /** Time limit of tests, and whether they run a copy. */

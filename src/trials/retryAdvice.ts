@@ -14,7 +14,7 @@ import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import * as Graph from "../workflow/Graph.ts"
 import * as References from "../workflow/References.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
-import { outsideOf } from "./outside.ts"
+import { outsideOf } from "./boundary.ts"
 
 /** Recommended start of a retry. */
 export interface Advice {

@@ -6,11 +6,11 @@ import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Traffic from "../n8n/Traffic.ts"
 import * as Schedules from "../workflow/Schedules.ts"
-import * as Changes from "./Changes.ts"
 import { failures, publications, rhythm } from "./detect/index.ts"
 import { byUrgency, type Incident, Kind } from "./Incident.ts"
 import type { Run } from "./Observation.ts"
 import * as past from "./past.ts"
+import * as reading from "./reading.ts"
 import * as tell from "./tell.ts"
 
 /** Day in the zone of the report. */
@@ -263,7 +263,7 @@ const look = Effect.fnUntraced(function*(options: Options, traffic: Traffic.Traf
       runs: own.length,
       failed: own.filter(failures.hasFailed).length,
       incidents: all.filter((each) => gathered.includes(each)).toSorted((a, b) => a.at < b.at ? -1 : 1),
-      changes: Changes.near(changes.get(workflowId) ?? [], all.map(({ at }) => Date.parse(at))),
+      changes: reading.changesNear(changes.get(workflowId) ?? [], all.map(({ at }) => Date.parse(at))),
       days: daysOf(own, all, span)
     }
   })

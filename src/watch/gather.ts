@@ -6,7 +6,6 @@ import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Traffic from "../n8n/Traffic.ts"
 import { failures } from "./detect/index.ts"
 import * as History from "./History.ts"
-import * as InstanceClock from "./InstanceClock.ts"
 import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
@@ -39,7 +38,7 @@ const zoneOf = Effect.fnUntraced(function*(
     ended.some(({ mode, workflowId }) => mode === "trigger" && Object.hasOwn(workflows, workflowId))
   if (!isDue) return state?.zone
   const published = Object.entries(workflows).map(([id, entry]) => ({ id, ...entry }))
-  const source = yield* InstanceClock.zone(published, ended)
+  const source = yield* reading.instanceZone(published, ended)
   return { at: now, ...defined({ name: source?.zone ?? name }) }
 })
 

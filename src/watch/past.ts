@@ -4,14 +4,11 @@ import * as Effect from "effect/Effect"
 import { defined } from "../base/Json.ts"
 import type * as Publications from "../n8n/model/Publications.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
-import * as Changes from "./Changes.ts"
 import { failures, type Origin, type Sample } from "./detect/index.ts"
 import type { Change, Options } from "./Health.ts"
 import * as History from "./History.ts"
-import * as InstanceClock from "./InstanceClock.ts"
 import { isAttended, type Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
-import * as Pace from "./Pace.ts"
 import * as reading from "./reading.ts"
 import * as Rules from "./Rules.ts"
 import type { State } from "./state.ts"
@@ -137,7 +134,7 @@ const lists = Effect.fnUntraced(function*({ since, workflows: only, zone: named 
   const entries: State["workflows"] = Object.fromEntries(asked.filter(([id]) => !off.has(id)))
   const source = named !== undefined
     ? undefined
-    : yield* InstanceClock.zone(Object.entries(listed).map(([id, entry]) => ({ id, ...entry })), runs.ended)
+    : yield* reading.instanceZone(Object.entries(listed).map(([id, entry]) => ({ id, ...entry })), runs.ended)
   const circumstances: History.Circumstances = {
     now,
     seenFrom: runs.next.seenFrom,
@@ -205,7 +202,7 @@ export const read = Effect.fn("past.read")(function*(options: Options) {
   const changes: ReadonlyMap<string, ReadonlyArray<Change>> = new Map(
     yield* Effect.forEach(
       doubtful.slice(0, most.changes),
-      (id) => Effect.map(Changes.of(id), (all) => [id, all] as const),
+      (id) => Effect.map(reading.changesOf(id), (all) => [id, all] as const),
       { concurrency: most.concurrency }
     )
   )
@@ -229,7 +226,7 @@ export const read = Effect.fn("past.read")(function*(options: Options) {
   const paces = new Map(
     yield* Effect.forEach(
       own.flatMap(({ episode }) => episode.kind === "slow" ? [episode] : []).slice(0, most.paces),
-      (episode) => Effect.map(Pace.of([episode.former], [episode.run]), (pace) => [episode, pace] as const)
+      (episode) => Effect.map(reading.paceOf([episode.former], [episode.run]), (pace) => [episode, pace] as const)
     )
   )
   return { ...listed, observed, ...gaps, episodes: own, unknown, changes, publications, paces }

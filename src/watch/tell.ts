@@ -6,7 +6,7 @@ import * as Visible from "../base/Visible.ts"
 import type { Empty, Episode, Failed, Missed, Silent, Slow, Stuck } from "./detect/Detector.ts"
 import type { WorkflowEpisode } from "./History.ts"
 import type { Incident } from "./Incident.ts"
-import type * as Pace from "./Pace.ts"
+import type * as reading from "./reading.ts"
 
 const second = 1000
 const minute = 60 * second
@@ -63,7 +63,7 @@ export interface Facts {
   /** Last save; absent where runs tell their versions. */
   readonly savedAt?: number | undefined
   readonly outages?: ReadonlyArray<Outage> | undefined
-  readonly pace?: Pace.Pace | undefined
+  readonly pace?: reading.Pace | undefined
   /** Whether runs of other workflows started in a span. */
   readonly ranOthers?: ((from: number, to: number) => boolean) | undefined
 }

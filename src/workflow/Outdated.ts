@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { defined, num, type Obj, str } from "../base/Json.ts"
 import { nodes } from "../n8n/model/Workflow.ts"
-import type { NodeLookups } from "./Lookups.ts"
+import type { NodeLookups } from "./check/CheckedWorkflow.ts"
 
 export const Outdated = Schema.Struct({
   node: Schema.String,

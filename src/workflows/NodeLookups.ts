@@ -8,8 +8,8 @@ import * as Ports from "../catalogue/types/Ports.ts"
 import * as Releases from "../catalogue/types/Releases.ts"
 import * as ToolVariant from "../catalogue/types/ToolVariant.ts"
 import { isV1 } from "../n8n/N8nClient.ts"
+import type { NodeLookups } from "../workflow/check/CheckedWorkflow.ts"
 import { OwnRules } from "../workflow/check/Rules.ts"
-import type { NodeLookups } from "../workflow/Lookups.ts"
 
 /** Looks up node types; `connected` is the release of the n8n that the workflow is for, if known. */
 export const make = Effect.fn("NodeLookups.make")(function*(

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Obj } from "../../src/base/Json.ts"
-import * as Impact from "../../src/fleet/Impact.ts"
 import * as WorkflowMap from "../../src/fleet/Map.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as company from "../support/scenarios/company.ts"
@@ -215,7 +214,7 @@ describe("WorkflowMap", () => {
   it.effect("follows a change to all that it reaches", () =>
     Effect.gen(function*() {
       const map = yield* theCompany()
-      const steps = Impact.of(map, "stock").map(({ from, steps, to }) => `${steps} ${from} → ${to}`)
+      const steps = WorkflowMap.affected(map, "stock").map(({ from, steps, to }) => `${steps} ${from} → ${to}`)
       assert.deepStrictEqual(steps.slice(0, 4).toSorted(), [
         "1 agent → stock",
         "1 daily → stock",
@@ -223,12 +222,12 @@ describe("WorkflowMap", () => {
         "1 price → stock"
       ])
       assert.includeMembers(steps, ["2 orders → price", "3 daily → orders", "3 agent → orders", "3 old → orders"])
-      assert.deepStrictEqual(Impact.of(map, "errors").map(({ from, steps }) => [from, steps]).toSorted(), [
+      assert.deepStrictEqual(WorkflowMap.affected(map, "errors").map(({ from, steps }) => [from, steps]).toSorted(), [
         ["agent", 1],
         ["orders", 1]
       ])
-      assert.deepStrictEqual(Impact.of(map, "unused"), [])
-      const around = Impact.around(map, "price")
+      assert.deepStrictEqual(WorkflowMap.affected(map, "unused"), [])
+      const around = WorkflowMap.around(map, "price")
       assert.deepStrictEqual(
         [...around.workflows.keys()].toSorted(),
         ["agent", "daily", "old", "orders", "price", "stock"]

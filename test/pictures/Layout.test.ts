@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Layout from "../../src/pictures/Layout.ts"
 import * as Picture from "../../src/pictures/Picture.ts"
+import * as Pictures from "../../src/pictures/Pictures.ts"
 import * as workflows from "./workflows.ts"
 
 const places = (picture: Picture.Picture) => new Map(picture.nodes.map(({ name, place }) => [name, place]))
@@ -22,19 +22,19 @@ const without = (name: string) =>
 describe("Layout", () => {
   it("leaves places as the editor has them", () => {
     const picture = Picture.make(workflows.orders)
-    assert.strictEqual(Layout.place(picture), picture)
+    assert.strictEqual(Pictures.place(picture), picture)
   })
 
   it("finds a place for one node next to its neighbours, and moves no other", () => {
     const before = places(Picture.make(workflows.orders))
-    const picture = Layout.place(Picture.make(without("Ship")))
+    const picture = Pictures.place(Picture.make(without("Ship")))
     for (const [name, place] of places(picture)) if (name !== "Ship") assert.deepStrictEqual(place, before.get(name))
     assert.deepStrictEqual(hidden(picture), [])
   })
 
   it("lays all out from left to right where most have no place, sub-nodes below what they serve", () => {
     const bare = workflows.withNodes(workflows.agent, ({ position: _, ...node }) => node)
-    const picture = Layout.place(Picture.make(bare))
+    const picture = Pictures.place(Picture.make(bare))
     const at = (name: string) => places(picture).get(name) ?? { x: Number.NaN, y: Number.NaN }
     assert.deepStrictEqual(hidden(picture), [])
     assert.isBelow(at("New ticket").x, at("Triage agent").x)
@@ -46,7 +46,7 @@ describe("Layout", () => {
 
   it("lays out nodes that all lie on one spot, loops too", () => {
     const heap = workflows.withNodes(workflows.large(25), (node) => ({ ...node, position: [0, 0] }))
-    const picture = Layout.place(Picture.make(heap))
+    const picture = Pictures.place(Picture.make(heap))
     assert.deepStrictEqual(hidden(picture), [])
     assert.strictEqual(picture.nodes.length, 250)
   })
@@ -56,7 +56,9 @@ describe("Layout", () => {
       workflows.orders,
       (node) => node["name"] === "Ship" ? { ...node, id: "new", name: "Send", type: "n8n-nodes-base.slack" } : node
     )
-    const picture = Layout.place(Picture.make(replaced, { overlay: { _tag: "Difference", before: workflows.orders } }))
+    const picture = Pictures.place(
+      Picture.make(replaced, { overlay: { _tag: "Difference", before: workflows.orders } })
+    )
     assert.deepStrictEqual(hidden(picture), [])
     assert.deepStrictEqual(places(picture).get("Send"), { x: 1120, y: 208 })
   })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as facts from "../../src/fleet/facts.ts"
 import * as WorkflowMap from "../../src/fleet/Map.ts"
-import { layOut, size } from "../../src/pictures/mapLayout.ts"
+import { layOut, size } from "../../src/pictures/MapSvg.ts"
 import * as MapSvg from "../../src/pictures/MapSvg.ts"
 import * as company from "../support/scenarios/company.ts"
 import { node, workflow } from "../support/workflows.ts"

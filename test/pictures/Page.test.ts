@@ -5,7 +5,6 @@ import * as MapSvg from "../../src/pictures/MapSvg.ts"
 import { metaKey } from "../../src/pictures/Message.ts"
 import * as Page from "../../src/pictures/Page.ts"
 import * as Picture from "../../src/pictures/Picture.ts"
-import * as Template from "../../src/pictures/Template.ts"
 import * as workflows from "./workflows.ts"
 
 /** The texts of scripts or styles, as a browser takes them: up to the first end of the element. */
@@ -18,7 +17,7 @@ const dataOf = (html: string) =>
 describe("Page", () => {
   it.effect("is one file of at most 60 kB without the data, which allows its own script and styles alone", () =>
     Effect.gen(function*() {
-      const template = yield* Template.read
+      const template = yield* Page.template
       assert.isBelow(Buffer.byteLength(template), 60_000)
       const html = Page.html(template, Picture.make(workflows.orders))
       const [policy = ""] = texts(html, /http-equiv="Content-Security-Policy" content="([^"]*)"/g)
@@ -35,7 +34,7 @@ describe("Page", () => {
 
   it.effect("embeds text that would end a script or a comment, or look like a placeholder", () =>
     Effect.gen(function*() {
-      const template = yield* Template.read
+      const template = yield* Page.template
       const name = "</script><!--data--><script>$& $1 \u2028 ' \" `${x}`"
       const picture = Picture.make({
         name,
@@ -88,6 +87,6 @@ describe("Page", () => {
 
   it.effect("waits for a picture in an MCP client", () =>
     Effect.gen(function*() {
-      assert.isNull(dataOf(Page.app(yield* Template.read)))
+      assert.isNull(dataOf(Page.app(yield* Page.template)))
     }))
 })

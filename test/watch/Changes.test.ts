@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Traffic from "../../src/n8n/Traffic.ts"
-import * as Changes from "../../src/watch/Changes.ts"
 import type { Change } from "../../src/watch/Health.ts"
+import * as reading from "../../src/watch/reading.ts"
 import { cron, hour, iso, layer, minute, published } from "./simulation.ts"
 
 const now = Date.parse("2026-03-02T12:00:00Z")
@@ -14,7 +14,7 @@ const workflow = published("w", cron("0 * * * *"), { updatedAt: iso(now - hour) 
 const read = (id: string) =>
   Effect.gen(function*() {
     const traffic = Traffic.make(10, 1)
-    const changes = yield* Effect.provideService(Changes.of(id), Traffic.Current, traffic)
+    const changes = yield* Effect.provideService(reading.changesOf(id), Traffic.Current, traffic)
     return { changes, sent: traffic.sent }
   })
 
@@ -63,10 +63,10 @@ it("changes near a beginning are those of six hours before to one after, and the
     change(30, "published", "v3"),
     change(90, "published", "v4")
   ]
-  assert.deepStrictEqual(Changes.near(all.toReversed(), [now]), all.slice(2, 4))
-  assert.deepStrictEqual(Changes.near(all, [now - 1000 * minute]), all.slice(1, 2))
-  assert.deepStrictEqual(Changes.near(all, [now, now - 1000 * minute]), all.slice(1, 4))
-  assert.deepStrictEqual(Changes.near(all, []), [])
+  assert.deepStrictEqual(reading.changesNear(all.toReversed(), [now]), all.slice(2, 4))
+  assert.deepStrictEqual(reading.changesNear(all, [now - 1000 * minute]), all.slice(1, 2))
+  assert.deepStrictEqual(reading.changesNear(all, [now, now - 1000 * minute]), all.slice(1, 4))
+  assert.deepStrictEqual(reading.changesNear(all, []), [])
 })
 
 it("a version that is saved and published, or published again, within a minute is one change", () => {
@@ -76,8 +76,8 @@ it("a version that is saved and published, or published again, within a minute i
     change(-5, "saved", "v2"),
     change(-3, "published", "v2")
   ]
-  assert.deepStrictEqual(Changes.near(saved, [now]), saved.slice(1))
+  assert.deepStrictEqual(reading.changesNear(saved, [now]), saved.slice(1))
   const again = [change(-10, "published"), change(-9.5, "unpublished"), change(-9.5, "published")]
   const all = [...again, change(-3, "unpublished"), change(-1, "published")]
-  assert.deepStrictEqual(Changes.near(all, [now]), all.slice(2))
+  assert.deepStrictEqual(reading.changesNear(all, [now]), all.slice(2))
 })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import type { Obj } from "../../src/base/Json.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
-import * as InstanceClock from "../../src/watch/InstanceClock.ts"
+import * as reading from "../../src/watch/reading.ts"
 import { node } from "../support/workflows.ts"
 import { cron, day, hour, iso, layer, minute, poll, published } from "./simulation.ts"
 
@@ -38,7 +38,7 @@ const asked = (
 ) =>
   Effect.gen(function*() {
     const fake = yield* FakeN8n.FakeN8n
-    const found = yield* InstanceClock.zone(
+    const found = yield* reading.instanceZone(
       workflows.map(({ id, nodes, settings }) => ({ id, nodes: nodes as ReadonlyArray<Obj>, settings })),
       runs
     )

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as Profile from "../../src/executions/Profile.ts"
-import * as Pace from "../../src/watch/Pace.ts"
+import * as reading from "../../src/watch/reading.ts"
 import { document, fromApi, items, run } from "../executions/runData.ts"
 import { iso } from "./simulation.ts"
 
@@ -38,25 +38,25 @@ it("time outside of all nodes is that before, between and after them", () => {
 
 it("a node explains the difference if at least half of it is its own", () => {
   const slow = [use({ fetch: 9_000, work: 3_000 }), use({ fetch: 9_500 }), use({ fetch: 7_000 })]
-  assert.deepStrictEqual(Pace.between(usual, slow), { node: "Fetch", before: 1_000, after: 9_000 })
-  const only = Pace.between([use({})], [{ ...use({}), duration: 5_000, nodes: use({ work: 4_000 }).nodes }])
+  assert.deepStrictEqual(reading.paceBetween(usual, slow), { node: "Fetch", before: 1_000, after: 9_000 })
+  const only = reading.paceBetween([use({})], [{ ...use({}), duration: 5_000, nodes: use({ work: 4_000 }).nodes }])
   assert.deepStrictEqual(only, { node: "Work", before: 200, after: 4_000 })
 })
 
 it("so does the time outside of all nodes, wherever it is", () => {
   for (const place of ["before", "between", "after"] as const) {
     const slow = Array.from({ length: 3 }, () => use({ [place]: 20_000, fetch: 1_500 }))
-    const pace = Pace.between(usual, slow)
+    const pace = reading.paceBetween(usual, slow)
     const after = { before: 20_020, between: 20_070, after: 20_050 }[place]
-    assert.deepStrictEqual<Pace.Pace>(pace, { outside: true, before: 70, after })
+    assert.deepStrictEqual<reading.Pace>(pace, { outside: true, before: 70, after })
   }
 })
 
 it("several nodes, or no difference, explain nothing", () => {
-  assert.deepStrictEqual(Pace.between(usual, [use({ fetch: 4_000, work: 3_200, between: 3_000 })]), {})
-  assert.deepStrictEqual(Pace.between(usual, usual), {})
-  assert.deepStrictEqual(Pace.between(usual, []), {})
+  assert.deepStrictEqual(reading.paceBetween(usual, [use({ fetch: 4_000, work: 3_200, between: 3_000 })]), {})
+  assert.deepStrictEqual(reading.paceBetween(usual, usual), {})
+  assert.deepStrictEqual(reading.paceBetween(usual, []), {})
   // Without data all of the time would seem to be outside.
   const empty = Profile.use(fromApi({ ...document({}), stoppedAt: iso(epoch + 90_000) }))
-  assert.deepStrictEqual(Pace.between(usual, [empty]), {})
+  assert.deepStrictEqual(reading.paceBetween(usual, [empty]), {})
 })

@@ -8,7 +8,6 @@ import { str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
-import * as Impact from "../../fleet/Impact.ts"
 import * as WorkflowMap from "../../fleet/Map.ts"
 import * as Links from "../../n8n/Links.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
@@ -29,8 +28,7 @@ const drawing = Effect.promise(async () => ({
   MapSvg: await import("../../pictures/MapSvg.ts"),
   Page: await import("../../pictures/Page.ts"),
   Pictures: await import("../../pictures/Pictures.ts"),
-  Svg: await import("../../pictures/Svg.ts"),
-  Template: await import("../../pictures/Template.ts")
+  Svg: await import("../../pictures/Svg.ts")
 }))
 
 /** Folder of a file outside of all these, or the nearest above it that exists. */
@@ -158,12 +156,12 @@ export const draw = Effect.fnUntraced(function*(
   { name, overlay, workflow }: Drawing,
   { showSecrets: showsSecrets }: Options.Options
 ) {
-  const { Page, Pictures, Svg, Template } = yield* drawing
+  const { Page, Pictures, Svg } = yield* drawing
   const picture = yield* Pictures.make(workflow, { overlay, showsSecrets })
   return yield* Browser.write(target, {
     name,
     about: `${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`,
-    text: target.format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
+    text: target.format === "html" ? Page.html(yield* Page.template, picture) : `${Svg.render(picture)}\n`
   })
 })
 
@@ -212,14 +210,14 @@ export const map = row({
     const one = workflow === undefined ?
       undefined :
       yield* Reference.resolve(workflow, (id) => all.workflows.has(id) ? Effect.succeed(id) : Reference.idOf(id))
-    const part = one === undefined ? all : Impact.around(all, one)
-    const { MapSvg, Page, Template } = yield* drawing
+    const part = one === undefined ? all : WorkflowMap.around(all, one)
+    const { MapSvg, Page } = yield* drawing
     const shown = MapSvg.shown(part, showsSecrets)
     const svg = MapSvg.render(part, { showsSecrets, isBare: page.format === "html" })
     const lines = yield* Browser.write(page, {
       name: "map",
       about: `${shown.title}, ${shown.subtitle}`,
-      text: page.format === "html" ? Page.of(yield* Template.read, svg, shown) : `${svg}\n`
+      text: page.format === "html" ? Page.of(yield* Page.template, svg, shown) : `${svg}\n`
     })
     return { text: () => lines }
   })

@@ -14,10 +14,7 @@ export const app: App.App = {
   name: "workflow",
   title: "Workflow",
   description: "A workflow drawn as n8n's editor does, with a run, a difference or its problems on top.",
-  html: Effect.gen(function*() {
-    const template = yield* Effect.promise(() => import("../../pictures/Template.ts"))
-    return (yield* page).app(yield* template.read)
-  })
+  html: Effect.flatMap(page, ({ app, template }) => Effect.map(template, app))
 }
 
 export const view = Effect.fnUntraced(function*(

@@ -6,7 +6,6 @@ import { defined } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as Impact from "../../fleet/Impact.ts"
 import * as WorkflowMap from "../../fleet/Map.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -82,7 +81,7 @@ const mainOf = ({ id, kind }: Pick<Input, "id" | "kind">): string | undefined =>
 }
 
 const edgesOf = (map: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
-  (id === undefined ? map.edges.toSorted(byKind) : Impact.of(map, id))
+  (id === undefined ? map.edges.toSorted(byKind) : WorkflowMap.affected(map, id))
     .filter((edge) => kind === undefined || edge.kind === kind)
 
 const usesOf = ({ edges }: WorkflowMap.WorkflowMap, { id, kind }: Input) =>
@@ -147,7 +146,7 @@ const listsOf = (map: WorkflowMap.WorkflowMap, input: Input, count: number) => {
 }
 
 const affectedBy = (map: WorkflowMap.WorkflowMap, id: string) => {
-  const steps = Impact.of(map, id)
+  const steps = WorkflowMap.affected(map, id)
   const all = new Set(steps.map(({ from }) => from))
   return {
     direct: new Set(steps.flatMap(({ from, steps }) => steps === 1 ? [from] : [])).size,

@@ -2,26 +2,134 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../../base/Errors.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
+import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
+import * as ItemComparison from "../../executions/ItemComparison.ts"
 import * as SubRuns from "../../executions/SubRuns.ts"
-import * as Impact from "../../fleet/Impact.ts"
 import * as WorkflowMap from "../../fleet/Map.ts"
-import type { Node } from "../../n8n/model/Workflow.ts"
+import { type Node, parametersOf } from "../../n8n/model/Workflow.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import * as References from "../../workflow/References.ts"
 import * as pins from "../pins.ts"
 import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
-import * as calls from "./calls.ts"
 import type * as Comparison from "./Comparison.ts"
 import { formerOf, subjectThen } from "./learning.ts"
 import * as Proof from "./Proof.ts"
 import * as Proofs from "./Proofs.ts"
 import * as RunComparison from "./RunComparison.ts"
+
+/** Items by output, or the message of a failure. */
+type Returned = { readonly message: string } | { readonly outputs: ReadonlyArray<ReadonlyArray<unknown>> }
+
+/** A node as it is now, and as it was when it ran. */
+interface Nodes {
+  readonly now: Node
+  readonly former: Node
+}
+
+/** Whether a call waits for the items of what it starts. */
+const waits = (node: Node): boolean => obj(parametersOf(node)["options"])?.["waitForSubWorkflow"] !== false
+
+/** Result of a run for its caller: the items of the last node, linked to those that it got. */
+const returnedBy = Effect.fnUntraced(function*(execution: Execution.Execution) {
+  const failure = Execution.failure(execution)
+  if (failure !== undefined) return { message: Execution.errorDetail(failure.error).message }
+  const last = execution.lastNode ?? ""
+  const run = execution.runs.get(last)?.at(-1)
+  const starter = Replay.starterOf(execution) ?? ""
+  const first = execution.runs.get(starter)?.[0]
+  const from = { parts: first === undefined ? [] : Execution.outputSlots(starter, first) }
+  const outputs = run === undefined ? [] : Replay.reader(execution).outputs(last, run)
+  return {
+    outputs: yield* Effect.forEach(
+      outputs,
+      Effect.fnUntraced(function*(items, index) {
+        const slot: Execution.Slot = { node: last, run: run?.index ?? 0, side: "output", port: { type: "main", index } }
+        const origins = items.length === 0 || last === starter
+          ? []
+          : yield* ItemComparison.origins(execution, { from, to: { parts: [{ slot, count: items.length }] } })
+        return items.map((item, at) => ({ ...obj(item), pairedItem: { item: origins[at] ?? at } }))
+      })
+    )
+  } satisfies Returned
+})
+
+/** Items of which some are errors, which n8n moves to the error output with the fields of the input item. */
+const withErrorOutput = (
+  [items = [], ...others]: ReadonlyArray<ReadonlyArray<unknown>>,
+  inputs: ReadonlyArray<unknown>
+) => {
+  const errors = items.filter(Replay.isErrorItem).map((item) => {
+    const input = inputs[Number(obj(obj(item)?.["pairedItem"])?.["item"])]
+    return { ...obj(item), json: { ...obj(obj(input)?.["json"]), ...obj(obj(item)?.["json"]) } }
+  })
+  return [items.filter((item) => !Replay.isErrorItem(item)), errors, ...others.slice(1)]
+}
+
+/** Result of one run of a node, of what each run that it starts returns; `undefined` if some are missing. */
+const resultOf = (
+  { former, now }: Nodes,
+  inputs: ReadonlyArray<unknown>,
+  parts: ReadonlyArray<Returned>
+): Returned | undefined => {
+  const isEach = parametersOf(former)["mode"] === "each"
+  const outputs: Array<Array<unknown>> = [[]]
+  const count = isEach ? former["executeOnce"] === true ? Math.min(1, inputs.length) : inputs.length : 1
+  for (let item = 0; item < count; item++) {
+    const part = parts[item]
+    if (part === undefined) return undefined
+    if ("outputs" in part) {
+      for (const [index, items] of part.outputs.entries()) {
+        const own = outputs[index] ??= []
+        own.push(...(isEach ? items.map((each) => ({ ...obj(each), pairedItem: { item } })) : items))
+      }
+    } else if (Replay.onErrorOf(now) !== "stopWorkflow") {
+      // Up to 1.2, each item that fails has an output of its own.
+      const own = outputs[isEach && (now.typeVersion ?? 1) < 1.3 ? item : 0] ??= []
+      own.push({ json: { error: part.message }, pairedItem: { item } })
+    } else return { message: isEach ? `Error executing workflow with item at index ${item}` : part.message }
+  }
+  const all = Array.from(outputs, (items) => items ?? [])
+  const moved = now.onError === "continueErrorOutput" ? withErrorOutput(all, inputs) : all
+  const isEmpty = now["alwaysOutputData"] === true && moved.every((items) => items.length === 0)
+  return { outputs: isEmpty ? [[{ json: {} }]] : moved }
+}
+
+/**
+ * Pin of a node that calls a workflow: for each of its runs in a record, the items that it would return if the runs that
+ * it started were these. Fails with the reason if one of these is missing.
+ */
+export const pinOf = Effect.fnUntraced(function*<R>(
+  record: Execution.Execution,
+  nodes: Nodes,
+  started: ReadonlyArray<ReadonlyArray<string>>,
+  find: (id: string) => Effect.Effect<Execution.Execution, string, R>
+) {
+  const { former: { name }, now } = nodes
+  const read = Replay.reader(record)
+  const results = yield* Effect.forEach(
+    record.runs.get(name) ?? [],
+    Effect.fnUntraced(function*(run, index) {
+      const parts = yield* Effect.forEach(started[index] ?? [], (id) => Effect.flatMap(find(id), returnedBy))
+      const inputs = Execution.inputs(record, name, run).flatMap(({ input, slot }) =>
+        input === 0 ? read.items(slot) : []
+      )
+      return resultOf(nodes, inputs, parts) ??
+        (yield* Effect.fail(`'${now.name}' stopped at an item that no longer fails: the later ones were not recorded`))
+    })
+  )
+  return {
+    runs: results.map((result) => "outputs" in result ? result.outputs : []),
+    repeats: false,
+    isMissing: false,
+    errors: results.map((result) => "message" in result ? result.message : undefined)
+  } satisfies pins.Pin
+})
 
 /** Callers to prove, and how; `after` is the one that an earlier call ended with. */
 export interface Options extends Pick<Proof.Options, "ignore" | "last" | "redacts" | "timeout"> {
@@ -52,7 +160,9 @@ const reasons = {
 
 /** Workflows that call another one directly, and those that only lead to it otherwise, with the reason. */
 const linksTo = (map: WorkflowMap.WorkflowMap, workflowId: string) => {
-  const links = Impact.of(map, workflowId).filter(({ steps }) => steps === 1).map(({ from, kind, state }) => ({
+  const links = WorkflowMap.affected(map, workflowId).filter(({ steps }) => steps === 1).map((
+    { from, kind, state }
+  ) => ({
     from,
     kind: from === workflowId ? "self" as const : kind === "calls" && state === "draft" ? "draft" as const : kind
   }))
@@ -80,7 +190,7 @@ const read = Effect.fnUntraced(function*(id: string, workflowId: string) {
     const to = own[0]?.workflowId ?? References.callOf(node)?.id
     if (node.type !== References.caller || to !== workflowId || !record.runs.has(node.name)) continue
     isReached = true
-    if (!calls.waits(node)) {
+    if (!waits(node)) {
       why ??= `'${node.name}' does not wait for what it returns`
       continue
     }
@@ -189,9 +299,9 @@ export const prove = Effect.fn("CallersProof.prove")(function*(
       const nameThen = Replay.formerName(record)
       const rows = yield* Effect.forEach(subject.nodes, (now) => {
         const call = nodes.get(nameThen(now))
-        if (call === undefined || now.disabled === true || !calls.waits(now)) return Effect.succeed([])
+        if (call === undefined || now.disabled === true || !waits(now)) return Effect.succeed([])
         const find = version === "changed" ? changed : former
-        return Effect.map(calls.pinOf(record, { now, former: call.node }, call.started, find), (pin) => [
+        return Effect.map(pinOf(record, { now, former: call.node }, call.started, find), (pin) => [
           [
             now.name,
             (node: Node, added: pins.Added) => pins.nodes(node, pin, Graph.outputCount(graph, node.name), added)

@@ -16,8 +16,8 @@ import * as Effects from "./Effects.ts"
 import * as Groups from "./Groups.ts"
 import { type Compared, formerOf, isOutdated, learnFrom, reasonOf, subjectThen } from "./learning.ts"
 import * as RunComparison from "./RunComparison.ts"
-import * as settings from "./settings.ts"
 import * as triggerTest from "./triggerTest.ts"
+import * as unexercised from "./unexercised.ts"
 import { unexercisedChanges } from "./unexercised.ts"
 import * as Volatility from "./Volatility.ts"
 
@@ -178,7 +178,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
           pinned: new Set(result.pinned)
         }))
       ),
-      ...settings.unproven(version.settings, subject.settings, {
+      ...unexercised.unproven(version.settings, subject.settings, {
         failed: runs.filter(({ record }) => record.status === "error").length,
         nodes: subject.nodes
       })

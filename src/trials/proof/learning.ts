@@ -12,8 +12,8 @@ import type * as TestCopy from "../TestCopy.ts"
 import * as Comparison from "./Comparison.ts"
 import * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
-import { type Side } from "./sent.ts"
-import * as settings from "./settings.ts"
+import type { Side } from "./sent.ts"
+import * as unexercised from "./unexercised.ts"
 import * as Volatility from "./Volatility.ts"
 
 /** Number of sampled runs with the same differences. */
@@ -204,7 +204,7 @@ export const formerOf = Effect.fnUntraced(function*(
   const merged = sourceId === undefined
     ? { ...subject, settings: { ...obj(workflow.settings), ...obj(subject.settings) } }
     : subject
-  const hasOtherSettings = settings.changed(workflow.settings, merged.settings).length > 0
+  const hasOtherSettings = unexercised.changed(workflow.settings, merged.settings).length > 0
   if (!workflow.active) return { subject: merged, ...(hasOtherSettings ? { settings: workflow.settings } : {}) }
   const { connections } = obj(workflow["activeVersion"]) ?? {}
   const published = {

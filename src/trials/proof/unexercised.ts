@@ -1,8 +1,9 @@
-/** Changes of a workflow that no recorded run shows. */
+/** Changes of a version that its replays say nothing of: nodes that no run reached, and settings. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../../base/Errors.ts"
 import * as JavaScript from "../../base/JavaScript.ts"
-import { equals } from "../../base/Json.ts"
+import { equals, type Obj, obj } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Code from "../../catalogue/code/Code.ts"
 import { findAll, type NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { sends } from "../../catalogue/types/Outside.ts"
@@ -10,6 +11,7 @@ import * as Execution from "../../executions/Execution.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { isNote, type Node, parametersOf } from "../../n8n/model/Workflow.ts"
 import * as Graph from "../../workflow/Graph.ts"
+import * as FormerSettings from "../../workflows/store/FormerSettings.ts"
 import type * as Groups from "./Groups.ts"
 import { asRun, codeOf } from "./sent.ts"
 
@@ -117,3 +119,38 @@ export const unexercisedChanges = Effect.fnUntraced(function*(
   })
   return [...removed, ...others]
 })
+
+/** Settings that a replay has on both sides, so that what they change is compared. */
+const replayed = new Set(["timezone", "executionOrder"])
+
+/** Default of a setting that n8n's API does not write. */
+const implied: Obj = { binaryMode: "separate" }
+
+const valueOf = (settings: unknown, name: string) => FormerSettings.valueOf(settings, name) ?? implied[name]
+
+const shown = (value: unknown) => value === undefined ? "not set" : JSON.stringify(value)
+
+/** Names of the settings that differ; unset ones have their default. */
+export const changed = (before: unknown, after: unknown): ReadonlyArray<string> =>
+  [...new Set([before, after].flatMap((each) => Object.keys(obj(each) ?? {})))].filter((name) =>
+    !equals(valueOf(before, name), valueOf(after, name))
+  )
+
+/** Settings that differ, and why the replays say nothing of them; `failed` is the number of runs that failed. */
+export const unproven = (
+  before: unknown,
+  after: unknown,
+  { failed, nodes }: { readonly failed: number; readonly nodes: ReadonlyArray<Node> }
+): ReadonlyArray<Groups.NotReplayed> => {
+  const isScheduled = nodes.some(({ disabled, type }) => disabled !== true && /\.(?:scheduleTrigger|cron)$/.test(type))
+  return changed(before, after).flatMap((name) => {
+    const change = `${JsonPath.print(["settings", name])}: ${shown(valueOf(before, name))} → ${
+      shown(valueOf(after, name))
+    }`
+    if (replayed.has(name)) {
+      return name === "timezone" && isScheduled ? [{ why: `${change}: its schedule starts at other times` }] : []
+    }
+    const alerts = name === "errorWorkflow" && failed > 0 ? `, which ${failed} of these runs started` : ""
+    return [{ why: `${change}${alerts}: no replay shows it` }]
+  })
+}

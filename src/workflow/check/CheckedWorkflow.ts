@@ -162,3 +162,13 @@ export const portTypes = (ports: ReadonlyArray<Ports.Port> = []): ReadonlyArray<
 /** `'A' or 'B'`; at most three. */
 export const either = (names: ReadonlyArray<string>): string =>
   names.slice(0, 3).map((name) => `'${name}'`).join(" or ")
+
+/** All lookups that `workflows/NodeLookups` makes from the catalogue. */
+export interface NodeLookups extends Required<Lookups> {
+  /** Whether a release certainly lacks this version of the type. */
+  readonly isLackedIn: (type: string, version: number, release: string) => boolean
+  /** Releases of n8n whose types are known, oldest first. */
+  readonly knownReleases: ReadonlyArray<string>
+  /** Version of a new node: the newest that the connected n8n has. */
+  readonly newest: (type: string) => number | undefined
+}

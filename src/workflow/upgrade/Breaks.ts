@@ -11,7 +11,7 @@ import * as Syntax from "../../base/Syntax.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
 import { nodes, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
-import type { NodeLookups } from "../Lookups.ts"
+import type { NodeLookups } from "../check/CheckedWorkflow.ts"
 import * as References from "../References.ts"
 import listed from "./breaks.json" with { type: "json" }
 import waiting from "./waiting.json" with { type: "json" }

@@ -11,7 +11,6 @@ import * as Page from "../../../src/pictures/Page.ts"
 import * as Picture from "../../../src/pictures/Picture.ts"
 import * as Pictures from "../../../src/pictures/Pictures.ts"
 import * as Svg from "../../../src/pictures/Svg.ts"
-import * as Template from "../../../src/pictures/Template.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as workflows from "../../pictures/workflows.ts"
 import * as company from "../../support/scenarios/company.ts"
@@ -25,7 +24,7 @@ const failedRun = Effect.gen(function*() {
 })
 
 const openPicture = Effect.fnUntraced(function*(picture: Picture.Picture, scheme?: "light" | "dark") {
-  return yield* open(Page.html(yield* Template.read, picture), scheme)
+  return yield* open(Page.html(yield* Page.template, picture), scheme)
 })
 
 const viewBox = (page: BrowserPage | Frame) => page.locator("#stage svg").getAttribute("viewBox")
@@ -126,7 +125,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
         missing: new Set(["gone"]),
         tables: undefined
       })
-      const html = Page.of(yield* Template.read, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))
+      const html = Page.of(yield* Page.template, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))
       const { faults, page, requests } = yield* open(html)
       for (const { id, name, sections } of MapSvg.shown(map, false).nodes) {
         yield* Effect.promise(() => page.locator(`nav button[data-id="${id}"]`).click())
@@ -317,7 +316,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
       const answer = yield* tools.getExecution.run({ id: workflows.failedId }).pipe(
         Effect.provideService(App.Show, (shown) => Effect.sync(() => void (view = shown)))
       )
-      const { faults, page, requests } = yield* open(host(Page.app(yield* Template.read)))
+      const { faults, page, requests } = yield* open(host(Page.app(yield* Page.template)))
       const heard = () =>
         page.evaluate("heard.map(({ method, id, params }) => ({ method, id, params }))") as Promise<
           ReadonlyArray<{ readonly method?: string; readonly id?: unknown; readonly params?: object }>

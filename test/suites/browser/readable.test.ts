@@ -10,7 +10,6 @@ import * as MapSvg from "../../../src/pictures/MapSvg.ts"
 import * as Page from "../../../src/pictures/Page.ts"
 import * as Pictures from "../../../src/pictures/Pictures.ts"
 import * as Svg from "../../../src/pictures/Svg.ts"
-import * as Template from "../../../src/pictures/Template.ts"
 import * as WorkflowValidation from "../../../src/workflows/WorkflowValidation.ts"
 import * as workflows from "../../pictures/workflows.ts"
 import * as company from "../../support/scenarios/company.ts"
@@ -31,7 +30,7 @@ const openPage = Effect.fnUntraced(function*(
     readonly scheme?: "light" | "dark"
   }
 ) {
-  const html = Page.html(yield* Template.read, picture)
+  const html = Page.html(yield* Page.template, picture)
   return yield* open(html, scheme, { width, height })
 })
 
@@ -265,7 +264,7 @@ layer(world, { timeout: 300_000 })("a readable picture in a browser", (it) => {
           missing: new Set(["gone"]),
           tables: undefined
         })
-        const template = yield* Template.read
+        const template = yield* Page.template
         const pages = [
           ...pictures.map((picture) => Page.html(template, picture)),
           Page.of(template, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))

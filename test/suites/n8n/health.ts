@@ -8,9 +8,8 @@ import * as Profile from "../../../src/executions/Profile.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Traffic from "../../../src/n8n/Traffic.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as Changes from "../../../src/watch/Changes.ts"
 import * as Health from "../../../src/watch/Health.ts"
-import * as InstanceClock from "../../../src/watch/InstanceClock.ts"
+import * as reading from "../../../src/watch/reading.ts"
 import * as week from "../../support/scenarios/week.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
@@ -171,10 +170,10 @@ export const health = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         // It runs on this machine, and dates its answers.
         assert.isDefined(traffic.clock)
         assert.isUndefined(Traffic.ahead(traffic))
-        assert.strictEqual((yield* InstanceClock.zone(workflows, runs))?.zone, world.zone)
+        assert.strictEqual((yield* reading.instanceZone(workflows, runs))?.zone, world.zone)
         for (const key of ["broken", "flaky", "empty"]) {
           const { id = "", plan, versions } = installed.get(key) ?? {}
-          const changes = yield* Changes.of(id)
+          const changes = yield* reading.changesOf(id)
           const saved = changes.filter(({ event }) => event === "saved")
           assert.deepStrictEqual(
             saved.map(({ at }) => Date.parse(at)),

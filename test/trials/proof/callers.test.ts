@@ -5,7 +5,6 @@ import * as Executions from "../../../src/executions/Executions.ts"
 import * as SubRuns from "../../../src/executions/SubRuns.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as CallersProof from "../../../src/trials/proof/CallersProof.ts"
-import * as calls from "../../../src/trials/proof/calls.ts"
 import { document, failed, from, items, node, run } from "../../executions/runData.ts"
 import { catalogue } from "../../support/catalogue.ts"
 import { main, node as placed } from "../../support/workflows.ts"
@@ -68,7 +67,7 @@ const pinned = (call: ReturnType<typeof calling>, subs: Record<string, ReadonlyA
     const { runs } = yield* SubRuns.of(record)
     const byRun = SubRuns.byRun(record, own, runs) ?? assert.fail("some are missing")
     const find = (id: string) => Effect.mapError(executions.get(id), ({ message }) => message)
-    return yield* calls.pinOf(record, { now: own, former: own }, byRun, find)
+    return yield* CallersProof.pinOf(record, { now: own, former: own }, byRun, find)
   }).pipe(Effect.provide(Layer.mergeAll(
     FakeN8n.layer({
       workflows: [],

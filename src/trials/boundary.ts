@@ -1,14 +1,43 @@
-/** Calls of sub-workflows that only compute, which a replay without their recorded items may run. */
+/** Nodes that reach outside, and calls of sub-workflows that only compute, which a replay without their recorded items may run. */
 import * as Effect from "effect/Effect"
 import { parser } from "../base/JavaScript.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
+import * as Turn from "../base/Turn.ts"
 import { fence } from "../catalogue/code/Fence.ts"
+import type * as NodeType from "../catalogue/types/NodeType.ts"
+import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
+import type * as Checked from "../workflow/check/CheckedWorkflow.ts"
 import { calledBy, caller } from "../workflow/References.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
-import { outsideOf } from "./outside.ts"
 import * as TestCopies from "./TestCopies.ts"
+
+/** Node that reaches outside; an unknown type does. */
+export interface Outside {
+  readonly node: Workflow.Node
+  readonly type: NodeType.NodeType | undefined
+}
+
+export const isTriggerOf = ({ find }: Checked.NodeLookups) => ({ type }: Workflow.Node) =>
+  find(type)?.descriptions.some(({ group }) => group.includes("trigger")) ??
+    (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
+
+/** Nodes other than triggers that reach outside. */
+export const outsideOf = (
+  nodes: ReadonlyArray<Workflow.Node>,
+  lookups: Checked.NodeLookups
+): Effect.Effect<ReadonlyArray<Outside>> => {
+  const isTrigger = isTriggerOf(lookups)
+  return Turn.run(() =>
+    Turn.flatMap(nodes, (node) => {
+      const type = lookups.find(node.type)
+      return isTrigger(node) || Workflow.isNote(node) || !reachesOutside(type, node, lookups.parse)
+        ? []
+        : [{ node, type }]
+    })
+  )
+}
 
 /** Sub-workflow as it runs for its callers. */
 type Callee = Pick<Workflow.Workflow, "connections" | "id" | "name" | "nodes" | "settings">
