@@ -31,9 +31,7 @@ import {
 } from "./server.ts"
 import * as State from "./state.ts"
 import type { Seed } from "./state.ts"
-import * as tags from "./tags.ts"
 import { operations, requestFault } from "./validation.ts"
-import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
 /** Maximum number of recorded requests; the memory of a long-running demo must not grow. */
@@ -57,9 +55,7 @@ export type {
 /** Routes, specific ones first, since the first matching path decides on 1.x. @internal */
 export const routes: ReadonlyArray<Route> = [
   ...instance.routes,
-  ...webhooks.routes,
   ...workflows.routes,
-  ...tags.routes,
   ...publishing.routes,
   ...executions.routes,
   ...credentials.routes,

@@ -1,14 +1,48 @@
-/** Workflows: list, read, create, change and delete. */
+/** Workflows and their tags: list, read, create, change and delete. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { versionedKeys } from "../../n8n/model/Workflow.ts"
 import { json } from "./answers.ts"
-import { publish, republish } from "./publishing.ts"
+import { answer, detail, findWorkflow, item, permissionDenied, publish, republish } from "./publishing.ts"
 import { deprecationFault, groupFault, structureFault, wantsWebhookId } from "./rules.ts"
 import { api, type Call, type Handler, type Major, paginate, refuse } from "./server.ts"
 import * as State from "./state.ts"
-import { answer, detail, findWorkflow, item, permissionDenied } from "./views.ts"
+import { list, obj, type Tag } from "./state.ts"
+
+const listTags: Handler = (call) => paginate(call, [...call.state.tags.values()])
+
+/** Length of a name as n8n counts it: in whole characters, without those that only choose a form. */
+const lengthOf = (name: string) => [...name.replaceAll(/[\uFE0E\uFE0F]/g, "")].length
+
+/** Creates a tag; n8n reports every invalid name as an existing tag. */
+const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
+  const name = String(obj(body)["name"]).trim()
+  const isTaken = [...state.tags.values()].some((tag) => tag.name === name)
+  if (isTaken || name === "" || lengthOf(name) > 24) return yield* refuse(409, "Tag already exists")
+  const tag: Tag = { id: state.nanoid(), name, createdAt: now, updatedAt: now }
+  state.tags.set(tag.id, tag)
+  return json(tag, { status: 201 })
+})
+
+const listWorkflowTags: Handler = (call) => Effect.map(findWorkflow(call), ({ tags = [] }) => json(tags))
+
+/** Replaces a workflow's tags, which are listed in the order of their creation; `updatedAt` does not change. */
+const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
+  const workflow = yield* findWorkflow(call)
+  const ids = list<{ readonly id: string }>(call.body).map(({ id }) => id)
+  const tags = [...call.state.tags.values()].filter((tag) => ids.includes(tag.id))
+  if (tags.length < ids.length) return yield* refuse(404, "Some tags not found")
+  call.state.workflows.set(workflow.id, { ...workflow, tags: tags.map((tag) => ({ ...tag })) })
+  return json(tags)
+})
+
+const tagRoutes = [
+  api("GET", "/workflows/:id/tags", listWorkflowTags),
+  api("PUT", "/workflows/:id/tags", setWorkflowTags),
+  api("GET", "/tags", listTags),
+  api("POST", "/tags", createTag)
+]
 
 const hasTag = (workflow: State.Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
 
@@ -253,6 +287,7 @@ export const edit = (
 }
 
 export const routes = [
+  ...tagRoutes,
   api("GET", "/workflows", listWorkflows),
   api("POST", "/workflows", createWorkflow),
   api("GET", "/workflows/:id", getWorkflow),
