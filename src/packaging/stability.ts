@@ -8,7 +8,7 @@ const stable = [
   // Services.
   /^(app\/Services|base\/Documents|executions\/(Executions|FailureGroups|RetryLog|Selection|Triage))$/,
   // Writes, of one workflow and of many.
-  /^workflows\/(WorkflowEdit|WorkflowPlace|store\/(Outcome|Snapshots|Versions|WorkflowStore))$/,
+  /^workflows\/(WorkflowEdit|Reference|store\/(Outcome|Snapshots|Versions|WorkflowStore))$/,
   /^(workflow\/(edit\/WorkflowEdit|repair\/WorkflowInput)|fleet\/(Fleet|Operations|Plans|Selection|decision|state|undo))$/
 ]
 

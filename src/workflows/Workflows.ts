@@ -11,9 +11,9 @@ import * as WorkflowInput from "../workflow/repair/WorkflowInput.ts"
 import { WorkflowFiles } from "./files/WorkflowFiles.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import * as Reference from "./Reference.ts"
+import { ofWorkflowId, selectorOf, type WorkflowPlace } from "./Reference.ts"
 import { Snapshots } from "./store/Snapshots.ts"
 import { Versions } from "./store/Versions.ts"
-import { ofWorkflowId, selectorOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
 const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { readonly path: string }, version: string) {
   const files = yield* WorkflowFiles

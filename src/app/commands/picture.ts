@@ -13,7 +13,6 @@ import * as Links from "../../n8n/Links.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import type * as Picture from "../../pictures/Picture.ts"
 import * as Reference from "../../workflows/Reference.ts"
-import * as WorkflowPlace from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as Browser from "../Browser.ts"
@@ -58,7 +57,7 @@ export const withFolders = Effect.fnUntraced(function*(
 
 export const fileOf = (reference = ""): string | undefined => {
   const path = Reference.fileIn(reference)
-  return path && WorkflowPlace.fileOf(path)
+  return path && Reference.fileOf(path)
 }
 
 const fromHere = (reference: string) => {

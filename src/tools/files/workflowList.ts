@@ -4,7 +4,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
-import { nounOf } from "../../workflows/WorkflowPlace.ts"
+import { nounOf } from "../../workflows/Reference.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 /** Lists the workflows in a folder. */

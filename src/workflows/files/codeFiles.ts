@@ -1,4 +1,9 @@
-/** Code files beside a workflow's file: written before it and removed after it, so that references hold. */
+/**
+ * Code files beside a workflow's file: written before it and removed after it, so that references hold.
+ *
+ * In the parameters of its nodes `{"$file": "invoices.code/add-vat.js"}` stands for the text of that file, by a path from
+ * the workflow's folder. An object that only looks like a reference has one more `$` before its key.
+ */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -6,15 +11,134 @@ import * as Result from "effect/Result"
 import { randomBytes } from "node:crypto"
 import { rmdir } from "node:fs/promises"
 import * as AtomicFile from "../../base/AtomicFile.ts"
+import { obj, own, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Contents from "../../workflow/Contents.ts"
-import type { CodePlaces } from "../../workflow/NodeParameters.ts"
-import * as codeParts from "./codeParts.ts"
+import type { CodePlace, CodePlaces } from "../../workflow/NodeParameters.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
+import * as names from "./names.ts"
 import { decode, isElsewhere, readAll } from "./read.ts"
 import { isNotFound, refuse, unreadable } from "./refusals.ts"
 import * as SecretFiles from "./secretFiles.ts"
-import * as secretParts from "./secretParts.ts"
+
+interface Reference {
+  readonly path: CodePlace["path"]
+  /** Relative to the workflow's folder, with slashes. */
+  readonly file: string
+}
+
+const extensions: ReadonlySet<string> = new Set(["css", "html", "js", "py", "sql"])
+
+/** Whether a file can contain code: below the workflow's folder, with the extension of a language, not hidden. */
+const isCodeFile = (file: string): boolean =>
+  file.length <= 250 && !/[\\:\p{Cc}]/u.test(file) &&
+  file.split("/").every((name) => name !== "" && !name.startsWith(".") && name !== "node_modules") &&
+  extensions.has(file.slice(file.lastIndexOf(".") + 1))
+
+/** Key and text of an object that is a reference, or looks like one. */
+const markOf = (value: unknown): readonly [string, string] | undefined => {
+  const [entry, ...others] = Object.entries(obj(value) ?? {})
+  return entry !== undefined && others.length === 0 && /^\$+file$/.test(entry[0]) && typeof entry[1] === "string"
+    ? [entry[0], entry[1]]
+    : undefined
+}
+
+type Path = CodePlace["path"]
+
+const inParameters = (workflow: unknown, change: (value: unknown, path: Path) => unknown): unknown =>
+  JsonPath.walk(workflow, [], (value, path) => {
+    const [top, index, key] = path
+    return top === "nodes" && typeof index === "number" && key === "parameters" ? change(value, path) : value
+  })
+
+const references = (inFile: unknown): ReadonlyArray<Reference> => {
+  const all: Array<Reference> = []
+  inParameters(inFile, (value, path) => {
+    const mark = markOf(value)
+    if (mark?.[0] === "$file") all.push({ path, file: mark[1] })
+    return value
+  })
+  return all
+}
+
+const join = (inFile: unknown, textOf: (file: string) => string): unknown =>
+  inParameters(inFile, (value) => {
+    const mark = markOf(value)
+    if (mark === undefined) return value
+    return mark[0] === "$file" ? textOf(mark[1]) : { [mark[0].slice(1)]: mark[1] }
+  })
+
+const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.test(text)
+
+/** Key of a place, independent of the order of nodes. */
+const keyParts = (workflow: unknown, path: Path): Path => {
+  const node = JsonPath.get(workflow, path.slice(0, 2))
+  return [str(own(node, "id")) ?? str(own(node, "name")) ?? path[1] ?? "", ...path.slice(2)]
+}
+
+const keyOf = (workflow: unknown, path: Path) => JSON.stringify(keyParts(workflow, path))
+
+/**
+ * JSON of a workflow's own file, and the texts of its code files. `before` is the current JSON of the file. Without
+ * `places`, only code that is in files already stays there. `folder` is for new code files, `taken` are the names in
+ * it, and `unused` the texts there that the JSON does not refer to.
+ */
+const split = (
+  workflow: unknown,
+  before: unknown,
+  places: CodePlaces | undefined,
+  { folder, taken, unused }: {
+    readonly folder: string
+    readonly taken: ReadonlyArray<string>
+    readonly unused: ReadonlyMap<string, string>
+  }
+) => {
+  const known = new Map(references(before).map(({ file, path }) => [keyOf(before, path), file]))
+  const endings = new Map(
+    (places === undefined ? [] : places(obj(workflow) ?? {})).map(({ extension, path }) => [
+      JSON.stringify(path),
+      extension
+    ])
+  )
+  const files = new Map<string, string>()
+  const stems = new Set(
+    [...taken, ...[...known.values()].map((file) => file.slice(file.lastIndexOf("/") + 1))]
+      .map((name) => `${name.slice(0, name.lastIndexOf("."))}.json`)
+  )
+  /** File of the node's code under another parameter, which is gone: an upgrade renames `functionCode` to `jsCode`. */
+  const renamed = (path: Path) => {
+    if (!/code$/i.test(String(path.at(-1)))) return undefined
+    const [name] = keyParts(workflow, path)
+    const gone = [...known].filter(([key]) => {
+      const [owner, ...rest] = JSON.parse(key) as Path
+      return owner === name && typeof JsonPath.get(workflow, [...path.slice(0, 2), ...rest]) !== "string"
+    })
+    return gone.length === 1 ? gone[0]?.[1] : undefined
+  }
+  const fileFor = (path: Path, text: string) => {
+    const old = known.get(keyOf(workflow, path)) ?? renamed(path)
+    if (old !== undefined && !files.has(old)) return old
+    const extension = endings.get(JSON.stringify(path))
+    if (extension === undefined || !(text.length > 200 || text.split("\n").length > 4)) return undefined
+    const same = [...unused].find(([file, old]) => old === text && file.endsWith(`.${extension}`) && !files.has(file))
+    if (same !== undefined) return same[0]
+    const node = str(own(JsonPath.get(workflow, path.slice(0, 2)), "name")) ?? "node"
+    const [name = "node"] = names.free(node, stems)
+    stems.add(`${name}.json`)
+    return `${folder}/${name}.${extension}`
+  }
+  const value = inParameters(workflow, (inner, path) => {
+    const mark = markOf(inner)
+    if (mark !== undefined) return { [`$${mark[0]}`]: mark[1] }
+    if (typeof inner !== "string" || !canBeFile(inner)) return inner
+    const file = fileFor(path, inner)
+    if (file === undefined) return inner
+    files.set(file, inner)
+    return { $file: file }
+  })
+  return { value, files }
+}
 
 export interface Change {
   readonly before: string | undefined
@@ -59,12 +183,11 @@ export interface Beside {
 /** Places of a workflow whose text is in files beside it. */
 export const codePlaces = (
   { raw }: Pick<Beside, "raw">
-): ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly file: string }> =>
-  placesIn(raw, codeParts.references)
+): ReadonlyArray<{ readonly path: ReadonlyArray<string | number>; readonly file: string }> => placesIn(raw, references)
 
 /** Paths of the values that are in `.n8n-secrets.json`. */
 export const secretPlaces = ({ raw }: Pick<Beside, "raw">): ReadonlyArray<ReadonlyArray<string | number>> =>
-  placesIn(raw, secretParts.references).map(({ path }) => path)
+  placesIn(raw, SecretFiles.references).map(({ path }) => path)
 
 const placeWith = (path: Path.Path) => (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
 
@@ -139,7 +262,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
   const secrets = yield* SecretFiles.make(locate, lock, textAt)
 
   const checkName = (shown: string, name: string) =>
-    codeParts.isCodeFile(name)
+    isCodeFile(name)
       ? Effect.void
       : refuse(
         `File '${shown}' refers to '${name}', which is not a code file in its folder`,
@@ -155,8 +278,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
     if (!marks.test(raw) || Contents.read(raw)._tag !== "Workflows") return { text: raw }
     const { at, workflow: inFile } = yield* insideOf(shown, raw)
     const files = new Map<string, string>()
-    const withSecrets = hidesSecrets ? secretParts.hidden(inFile) : yield* secrets.joined(shown, file, inFile)
-    for (const { file: name } of codeParts.references(withSecrets)) {
+    const withSecrets = hidesSecrets ? SecretFiles.hidden(inFile) : yield* secrets.joined(shown, file, inFile)
+    for (const { file: name } of references(withSecrets)) {
       if (files.has(name)) continue
       yield* checkName(shown, name)
       const text = yield* textAt(place(file, name))
@@ -168,9 +291,9 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       }
       files.set(name, text)
     }
-    const value = codeParts.join(withSecrets, (name) => files.get(name) ?? "")
+    const value = join(withSecrets, (name) => files.get(name) ?? "")
     const text = yield* Contents.rewriting(raw, at, value)
-    const hasSecrets = secretParts.keysIn(inFile).length > 0
+    const hasSecrets = SecretFiles.keysIn(inFile).length > 0
     return text === raw ? { text } : { text, beside: { raw, hasSecrets, files } satisfies Beside }
   })
 
@@ -180,7 +303,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
     const folder = folderOf(file)
     const names = yield* Effect.orElseSucceed(fs.readDirectory(place(file, folder)), () => [])
     const texts = yield* Effect.forEach(
-      names.map((name) => `${folder}/${name}`).filter(codeParts.isCodeFile),
+      names.map((name) => `${folder}/${name}`).filter(isCodeFile),
       (name) =>
         Effect.map(
           Effect.orElseSucceed(textAt(place(file, name)), () => undefined),
@@ -204,7 +327,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
     const whole = yield* secrets.separated(file, workflow, raw, mode)
     const { names, texts } = yield* inFolder(file)
     const inFile = places === "join" ? undefined : raw
-    const { files, value } = codeParts.split(whole, inFile, places === "join" ? undefined : places, {
+    const { files, value } = split(whole, inFile, places === "join" ? undefined : places, {
       folder: folderOf(file),
       taken: names,
       // An interrupted writer may leave code that no workflow refers to.

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import { fileOf } from "../WorkflowPlace.ts"
+import { fileOf } from "../Reference.ts"
 import * as refusals from "./refusals.ts"
 
 export interface Place {

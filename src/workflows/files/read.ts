@@ -1,19 +1,56 @@
-/** Reads files below a root. */
+/** Reads files below a root: UTF-8, or UTF-16 and UTF-32, which a mark or the zeros of the first characters show. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
 import * as Contents from "../../workflow/Contents.ts"
-import { fileOf, selectorOf } from "../WorkflowPlace.ts"
+import { fileOf, selectorOf } from "../Reference.ts"
 import type { Beside, CodeFiles } from "./codeFiles.ts"
-import * as Encoding from "./encoding.ts"
 import * as Locate from "./locate.ts"
 import { changed, maxBytes, refuse, stem, type Target, tooLarge, unreadable } from "./refusals.ts"
 
+export type Encoding = "UTF-8" | `UTF-${"16" | "32"}${"LE" | "BE"}`
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const encodingOf = (bytes: Uint8Array): Encoding => {
+  const [a = 1, b = 1, c = 1, d = 1] = bytes
+  if (bytes.length % 2 === 1) return "UTF-8"
+  if (a === 0) return b === 0 ? "UTF-32BE" : "UTF-16BE"
+  if (b === 0 || a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "UTF-32LE" : "UTF-16LE"
+  return a === 0xfe && b === 0xff ? "UTF-16BE" : "UTF-8"
+}
+
+/** Text of bytes including its mark; throws if they are not text. */
+const decodeText = (bytes: Uint8Array): { readonly text: string; readonly encoding: Encoding } => {
+  const encoding = encodingOf(bytes)
+  if (encoding === "UTF-8") return { text: utf8.decode(bytes), encoding }
+  const [view, isLittle] = [new DataView(bytes.buffer, bytes.byteOffset, bytes.length), encoding.endsWith("LE")]
+  let text = ""
+  for (let at = 0; at < bytes.length; at += encoding.includes("16") ? 2 : 4) {
+    text += encoding.includes("16")
+      ? String.fromCharCode(view.getUint16(at, isLittle))
+      : String.fromCodePoint(view.getUint32(at, isLittle))
+  }
+  return { text, encoding }
+}
+
+export const encode = (text: string, encoding: Encoding): Uint8Array => {
+  if (encoding === "UTF-8") return new TextEncoder().encode(text)
+  const isWide = encoding.includes("32")
+  const units = isWide ? [...text] : text.split("")
+  const view = new DataView(new ArrayBuffer(units.length * (isWide ? 4 : 2)))
+  for (const [index, unit] of units.entries()) {
+    if (isWide) view.setUint32(index * 4, unit.codePointAt(0) ?? 0, encoding.endsWith("LE"))
+    else view.setUint16(index * 2, unit.charCodeAt(0), encoding.endsWith("LE"))
+  }
+  return new Uint8Array(view.buffer)
+}
+
 export const decode = (shown: string, bytes: Uint8Array) =>
   Effect.try({
-    try: () => Encoding.decode(bytes),
+    try: () => decodeText(bytes),
     catch: () => refuse(`File '${shown}' is not UTF-8 text`, "Save it as UTF-8; if it is compressed, decompress it.")
   })
 
@@ -38,7 +75,7 @@ export interface WorkflowFile {
   /** Text including a byte order mark, with the code from files beside it. */
   readonly text: string
   /** @internal */
-  readonly encoding: Encoding.Encoding
+  readonly encoding: Encoding
   /** @internal */
   readonly contents: Exclude<Contents.Contents, { readonly _tag: "Broken" }>
   /** The workflow in it, if it is one; else the whole value. */
@@ -146,7 +183,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
     const open = yield* fs.open(yield* locate.existing({ kind: "File", path }), { noFollow: true })
     const size = Number((yield* open.stat).size)
     const bytes = yield* readAll(open, Math.min(size, maxBytes), path)
-    const decoded = Option.liftThrowable(Encoding.decode)(bytes)
+    const decoded = Option.liftThrowable(decodeText)(bytes)
     return size > maxBytes || Option.isNone(decoded)
       ? { raw: undefined, isLikely: Contents.isLikely(new TextDecoder("latin1").decode(bytes)) }
       : { raw: decoded.value.text, isLikely: Contents.isLikely(decoded.value.text) }

@@ -12,10 +12,10 @@ import type * as Errors from "../../base/Errors.ts"
 import { own } from "../../base/Json.ts"
 import * as Contents from "../../workflow/Contents.ts"
 import type { CodeFiles, CodeOptions } from "./codeFiles.ts"
-import * as Encoding from "./encoding.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
+import * as read from "./read.ts"
 import type { WorkflowFile } from "./read.ts"
 import * as refusals from "./refusals.ts"
 import { writable } from "./refusals.ts"
@@ -32,8 +32,8 @@ export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E
 
 type Read = (path: string) => Effect.Effect<WorkflowFile, Errors.ValidationError>
 
-const encode = (userPath: string, text: string, encoding: Encoding.Encoding = "UTF-8") => {
-  const bytes = Encoding.encode(text, encoding)
+const encode = (userPath: string, text: string, encoding: read.Encoding = "UTF-8") => {
+  const bytes = read.encode(text, encoding)
   return bytes.length > refusals.maxBytes ? refusals.tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
 }
 

@@ -10,7 +10,7 @@ import type { VersionLabels } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import type { Created } from "../../workflow/edit/WorkflowEdit.ts"
 import type { Source } from "../../workflow/repair/WorkflowInput.ts"
-import type { WorkflowPlace } from "../WorkflowPlace.ts"
+import type { WorkflowPlace } from "../Reference.ts"
 
 /** Parts of a workflow to change; the rest is unchanged, and of settings those that are not named. */
 export interface Patch {

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import * as Envelope from "../../../src/answer/Envelope.ts"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Errors from "../../../src/base/Errors.ts"
-import * as Encoding from "../../../src/workflows/files/encoding.ts"
+import { encode } from "../../../src/workflows/files/read.ts"
 import { Json } from "../../support/arbitrary.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
 import { rounds } from "../../support/seed.ts"
@@ -339,12 +339,12 @@ layer(platform)("a workflow file", (it) => {
           const fs = yield* FileSystem.FileSystem
           for (const mark of ["", "\uFEFF"]) {
             const [text, next] = [mark + workflow({ name: "請求書 🚀" }), workflow({ name: "次" })]
-            const root = yield* folderWith({ "x.json": Encoding.encode(text, encoding) })
+            const root = yield* folderWith({ "x.json": encode(text, encoding) })
             const files = yield* over(root)
             assert.deepInclude(yield* files.read("x.json"), { encoding, text })
             yield* files.update("x.json", ({ rewriting }) => rewriting(JSON.parse(next)))
             const written = Buffer.from(yield* fs.readFile(`${root}/x.json`))
-            assert.deepStrictEqual(written, Buffer.from(Encoding.encode(mark + next, encoding)))
+            assert.deepStrictEqual(written, Buffer.from(encode(mark + next, encoding)))
           }
         })
     )
