@@ -10,7 +10,7 @@ import { commandLine } from "../src/app/commands/CommandLine.ts"
 import * as Profiles from "../src/app/config/Profiles.ts"
 import * as Sync from "../src/sync/Sync.ts"
 import * as TestCase from "../src/trials/cases/TestCase.ts"
-import * as WatchRules from "../src/watch/Rules.ts"
+import * as Thresholds from "../src/watch/Thresholds.ts"
 import * as Policy from "../src/workflows/policy/Policy.ts"
 import { blocks, commandsIn, pages, read, type Shown } from "./support/documents.ts"
 import { presented } from "./support/inProcess.ts"
@@ -94,7 +94,7 @@ describe("an example in the documents", () => {
       // Names of workflows with what is expected of them.
       if (keys.some((key) => key.includes(" "))) {
         const rules = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.String))(value)
-        for (const rule of Object.values(rules)) assert.isDefined(WatchRules.parse(rule), rule)
+        for (const rule of Object.values(rules)) assert.isDefined(Thresholds.parse(rule), rule)
       }
     }).pipe(Effect.provide(NodeServices.layer)))
 

@@ -18,6 +18,7 @@ import * as Executions from "../executions/Executions.ts"
 import * as RetryLog from "../executions/RetryLog.ts"
 import * as TestRuns from "../executions/TestRuns.ts"
 import * as WorkflowFiles from "../workflows/files/WorkflowFiles.ts"
+import * as FormerSnapshots from "../workflows/store/FormerSnapshots.ts"
 import * as Snapshots from "../workflows/store/Snapshots.ts"
 import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
@@ -65,7 +66,7 @@ const executions = (options: Executions.Options) => Layer.provide(Executions.lay
 
 /** State in a folder: snapshots, executions of tests, and the services that use them. @internal */
 export const stateInFolder = (folder: string, options: Executions.Options) =>
-  stateful(executions(options), Snapshots.layer(Snapshots.adopt(folder)), Documents.layerFolder(folder))
+  stateful(executions(options), Snapshots.layer(FormerSnapshots.adopt(folder)), Documents.layerFolder(folder))
 
 /** State in a database. @internal */
 export const stateInDatabase = (database: Layer.Layer<Database>, options: Executions.Options) =>

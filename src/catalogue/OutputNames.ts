@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { obj } from "../base/Json.ts"
 import { hasErrorOutput, type NodeShape, type OutputNames } from "../n8n/model/Connections.ts"
 import * as NodeCatalogue from "./NodeCatalogue.ts"
-import * as Parameters from "./parameters/Parameters.ts"
+import * as ParameterRules from "./parameters/ParameterRules.ts"
 import * as NodeType from "./types/NodeType.ts"
 import * as Ports from "./types/Ports.ts"
 
@@ -17,7 +17,7 @@ export const of = (
     const nodeType = find(type)
     const description = nodeType && NodeType.at(nodeType, typeVersion)
     if (description === undefined) return undefined
-    const parameters = Parameters.complete(description, { typeVersion, parameters: own })
+    const parameters = ParameterRules.complete(description, { typeVersion, parameters: own })
     const names = Ports.outputs(description, { parameters, own, version: typeVersion }, evaluate)
       ?.flatMap((port) => port.type === "main" ? [port.name] : [])
     // A Filter's run data also contains discarded items, for which it has no port.

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
-import type { Selected } from "./Selection.ts"
+import type { Selected } from "./WorkflowSelection.ts"
 
 export const columns = ["draft", "errorWorkflow", "triggers", "lastRun", "nodeCount", "updatedAt"] as const
 type Column = typeof columns[number]

@@ -53,13 +53,6 @@ import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import { placeOf } from "../workflows/Reference.ts"
 import { isLive as isPublished, outside } from "../workflows/store/Outcome.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
-import * as Change from "./change.ts"
-import { type Context, contextOf, decide, isOfNode, obstacle } from "./decision.ts"
-import * as extraction from "./extraction.ts"
-import { Operations } from "./Operations.ts"
-import type * as places from "./places.ts"
-import * as Plans from "./Plans.ts"
-import * as Selection from "./Selection.ts"
 import {
   fileNow,
   forEach,
@@ -70,20 +63,27 @@ import {
   snapshotWith,
   type State,
   untouched
-} from "./state.ts"
+} from "./batchState.ts"
+import * as Change from "./change.ts"
+import { type Context, contextOf, decide, isOfNode, obstacle } from "./decision.ts"
+import * as extraction from "./extraction.ts"
+import { Operations } from "./Operations.ts"
+import type * as places from "./places.ts"
+import * as Plans from "./Plans.ts"
 import * as swaps from "./swaps.ts"
+import * as WorkflowSelection from "./WorkflowSelection.ts"
 
+export { differences, type State } from "./batchState.ts"
 export { state } from "./decision.ts"
 export type { Operation } from "./Operations.ts"
 export { discard, type Entry, type Outcome, type Plan } from "./Plans.ts"
-export type { Select } from "./Selection.ts"
-export { differences, type State } from "./state.ts"
 export { previewRestore, restore } from "./undo.ts"
+export type { Select } from "./WorkflowSelection.ts"
 
 /** Workflows to change, and how. */
 const Request = Schema.Struct({
   /** Conditions of list_workflows, all met. */
-  select: Schema.optional(Schema.Union([Selection.Select, Schema.Literal("all")])),
+  select: Schema.optional(Schema.Union([WorkflowSelection.Select, Schema.Literal("all")])),
   /** Instead of a selection, files and folders below the files root. */
   files: Schema.optional(Schema.Array(Schema.NonEmptyString)),
   operations: Operations,
@@ -126,8 +126,8 @@ const ofRunning = Effect.fnUntraced(function*(workflow: Workflow.Listed, context
 /** Workflows to change: a selection, or those in files. */
 const subjectsOf = Effect.fnUntraced(function*({ files, select = {} }: Pick<Request, "files" | "select">) {
   if (files === undefined) {
-    if (select !== "all") yield* Selection.refuseAll(select)
-    const { missing, selected } = yield* Selection.all(select === "all" ? {} : select)
+    if (select !== "all") yield* WorkflowSelection.refuseAll(select)
+    const { missing, selected } = yield* WorkflowSelection.all(select === "all" ? {} : select)
     return {
       refused: missing.map(({ id, why }): Plans.Refused => ({ id, name: "", why })),
       workflows: selected.map(({ workflow }) => workflow)

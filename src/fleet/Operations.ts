@@ -12,7 +12,7 @@ import * as References from "../workflow/References.ts"
 import * as Upgrade from "../workflow/upgrade/Upgrade.ts"
 import * as Uses from "../workflow/Uses.ts"
 import { isUnset } from "../workflows/store/FormerSettings.ts"
-import { Only } from "./Selection.ts"
+import { Only } from "./WorkflowSelection.ts"
 
 const Reference = Schema.Struct({ id: Schema.String, name: Schema.String })
 export type Reference = typeof Reference.Type

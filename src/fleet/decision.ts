@@ -9,9 +9,18 @@ import { N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import * as WorkflowEdit from "../workflow/edit/WorkflowEdit.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { patchOf } from "../workflows/WorkflowEdit.ts"
+import {
+  changedSince,
+  isLive,
+  isOwnDraft,
+  modification,
+  nowById,
+  type State,
+  untouched,
+  withLive
+} from "./batchState.ts"
 import * as Change from "./change.ts"
 import * as Plans from "./Plans.ts"
-import { changedSince, isLive, isOwnDraft, modification, nowById, type State, untouched, withLive } from "./state.ts"
 
 /** Plan with the node types and workflows that its operations need. */
 export const contextOf = Effect.fnUntraced(function*(

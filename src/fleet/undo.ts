@@ -8,10 +8,19 @@ import { formerSettings } from "../workflows/store/FormerSettings.ts"
 import { isLive } from "../workflows/store/Outcome.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import { patchOf } from "../workflows/WorkflowEdit.ts"
+import {
+  changedSince,
+  forEach,
+  modification,
+  nowById,
+  ofFile,
+  snapshotBefore,
+  type State,
+  untouched
+} from "./batchState.ts"
 import * as Change from "./change.ts"
 import { state } from "./decision.ts"
 import * as Plans from "./Plans.ts"
-import { changedSince, forEach, modification, nowById, ofFile, snapshotBefore, type State, untouched } from "./state.ts"
 
 /**
  * Changed parts of a workflow as they were before a batch. Nodes and connections are those of `former`, since no one has

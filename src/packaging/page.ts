@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as MapSvg from "../pictures/MapSvg.ts"
-import { places } from "../pictures/Page.ts"
+import { places } from "../pictures/PicturePage.ts"
 import * as Svg from "../pictures/Svg.ts"
 import { dist, root } from "./metadata.ts"
 
@@ -12,7 +12,7 @@ const folder = join(root, "src/pictures/page")
 
 const [bundle] = buildSync({
   absWorkingDir: root,
-  entryPoints: [join(folder, "main.ts")],
+  entryPoints: [join(folder, "viewer.ts")],
   bundle: true,
   write: false,
   minify: true,

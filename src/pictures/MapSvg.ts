@@ -10,8 +10,8 @@ import * as details from "./details.ts"
 import * as geometry from "./geometry.ts"
 import type { Box } from "./geometry.ts"
 import { glyphOf } from "./glyphs.ts"
-import type { Shown } from "./Page.ts"
 import type { Status } from "./Picture.ts"
+import type { Shown } from "./PicturePage.ts"
 import {
   arrow,
   ellipsis,
@@ -24,7 +24,7 @@ import {
   text,
   titled,
   wrap
-} from "./shapes.ts"
+} from "./svgShapes.ts"
 
 export const size = { width: 204, height: 56 }
 

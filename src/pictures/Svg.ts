@@ -20,7 +20,7 @@ import {
   textWidth,
   titled,
   wrap
-} from "./shapes.ts"
+} from "./svgShapes.ts"
 
 interface NoteLine {
   readonly line: string
@@ -103,7 +103,7 @@ const drawNote = (note: Note): string => {
 }
 
 export { xml } from "../base/Xml.ts"
-export { style, variables } from "./shapes.ts"
+export { style, variables } from "./svgShapes.ts"
 
 interface Placed {
   readonly node: Node

@@ -1,7 +1,7 @@
 /** Labels of ports: each in the first place that is free, shortened if necessary. Pure. */
 import * as geometry from "./geometry.ts"
 import type { Node, Port } from "./Picture.ts"
-import { ellipsis, text, textWidth } from "./shapes.ts"
+import { ellipsis, text, textWidth } from "./svgShapes.ts"
 
 const [size, ascent, descent, gap] = [12, 10, 4, 4]
 

@@ -4,7 +4,7 @@ import { counted } from "../base/Plural.ts"
 import * as Execution from "../executions/Execution.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import { isNote, namedNodes, nameOf } from "../n8n/model/Workflow.ts"
-import * as Comparison from "../workflow/diff/Comparison.ts"
+import * as ReadableDiff from "../workflow/diff/ReadableDiff.ts"
 import * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
 import * as details from "./details.ts"
 import type * as geometry from "./geometry.ts"
@@ -130,7 +130,7 @@ const ofDifference = (
   namesOf: Connections.OutputNames
 ): Overlaid => {
   const diff = WorkflowDiff.make(before, after)
-  const view = Comparison.make(before, after, { namesOf, showsSecrets: show.showsSecrets })
+  const view = ReadableDiff.make(before, after, { namesOf, showsSecrets: show.showsSecrets })
   const changes = new Map(diff.nodes.flatMap((node) => node.change === "removed" ? [] : [[node.name, node] as const]))
   const views = new Map(view.nodes.map((each) => [`${each.change === "removed"} ${each.node}`, each]))
   const removedNames = new Set(diff.nodes.flatMap(({ change, name }) => change === "removed" ? [name] : []))

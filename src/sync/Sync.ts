@@ -9,19 +9,19 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import * as Input from "../base/Input.ts"
 import { arr, equals } from "../base/Json.ts"
-import * as Views from "../workflow/diff/Comparison.ts"
+import * as ReadableDiff from "../workflow/diff/ReadableDiff.ts"
 import type * as WorkflowDiff from "../workflow/diff/WorkflowDiff.ts"
-import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
+import * as FolderComparison from "./folderComparison.ts"
 import * as Locals from "./locals.ts"
-import { type Entry, entryOf, Options, reportOf, select } from "./report.ts"
+import { type Entry, entryOf, Options, reportOf, select } from "./outcomes.ts"
 
-export { Secrets, type Status } from "./comparison.ts"
 export type { Extra } from "./content.ts"
+export { Secrets, type Status } from "./folderComparison.ts"
+export type { Entry, Options, Outcome, Report } from "./outcomes.ts"
 export * from "./promotion/Promote.ts"
 export { pull, type PullOptions, Resolve } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
-export type { Entry, Options, Outcome, Report } from "./report.ts"
 
 const check = Input.decoder(Options)
 
@@ -29,9 +29,9 @@ const check = Input.decoder(Options)
  * call's deadline it leaves the rest to the next call. */
 export const status = Effect.fn("Sync.status")(function*(folder: string, options: Options = {}) {
   yield* check(options)
-  const comparison = yield* Compare.make(folder, options)
+  const comparison = yield* FolderComparison.make(folder, options)
   const pairs = yield* select(comparison, options)
-  const { items, remaining } = yield* Compare.compareAll(comparison, pairs)
+  const { items, remaining } = yield* FolderComparison.compareAll(comparison, pairs)
   return reportOf(items.map(entryOf), remaining)
 })
 
@@ -55,23 +55,23 @@ const checkDiff = Input.decoder(DiffOptions)
 /** Workflows that are not the same, with the differences of those that exist on both sides. Writes nothing. */
 export const diff = Effect.fn("Sync.diff")(function*(folder: string, options: DiffOptions = {}) {
   yield* checkDiff(options)
-  const comparison = yield* Compare.make(folder, options)
+  const comparison = yield* FolderComparison.make(folder, options)
   const { scope } = comparison
   const differences = yield* Effect.forEach(yield* select(comparison, options), (pair) =>
     Effect.gen(function*() {
-      const item = yield* Compare.compare(pair, scope, false)
+      const item = yield* FolderComparison.compare(pair, scope, false)
       if (item === undefined || item.status === "same") return []
       const { local, remote, status } = item
       if (local === undefined || remote === undefined || status === "invalid") return [entryOf(item)]
       const here = yield* Locals.read(local, scope)
-      const there = content.of(yield* Compare.whole(remote), scope)
+      const there = content.of(yield* FolderComparison.whole(remote), scope)
       const isFromHere = status === "changed there"
       const [before, after] = isFromHere ? [here, there] : [there, here]
       const tags = { before: arr(before["tags"]).map(String), after: arr(after["tags"]).map(String) }
       const difference: Difference = {
         ...entryOf(item),
         from: isFromHere ? "here" : "there",
-        view: Views.make(before, after, { showsSecrets: options.showsSecrets === true }),
+        view: ReadableDiff.make(before, after, { showsSecrets: options.showsSecrets === true }),
         ...(equals(tags.before, tags.after) ? {} : { tags })
       }
       return [difference]

@@ -14,10 +14,10 @@ import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as LiteralSecrets from "../workflow/LiteralSecrets.ts"
 import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import { keepFile } from "../workflows/store/Snapshots.ts"
-import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
+import * as FolderComparison from "./folderComparison.ts"
 import * as Locals from "./locals.ts"
-import { entryOf, nonEmpty, Options, type Outcome, reportOf, select } from "./report.ts"
+import { entryOf, nonEmpty, Options, type Outcome, reportOf, select } from "./outcomes.ts"
 
 /** Side that wins conflicts. */
 export const Resolve = Schema.Literals(["here", "there"])
@@ -43,7 +43,7 @@ export interface PullOptions<R = never> extends Omit<typeof PullOptions.Type, "o
 type Noted = readonly [id: string, base: Locals.Base | undefined]
 
 type Task =
-  & { readonly item: Compare.Item; readonly base?: Noted }
+  & { readonly item: FolderComparison.Item; readonly base?: Noted }
   & (
     | {
       readonly kind: "write"
@@ -66,23 +66,23 @@ const movesParts = ({ secrets, splitsCode }: Pick<PullOptions, "secrets" | "spli
   splitsCode !== undefined || secrets === "allow" || secrets === "extract"
 
 const plan = Effect.fnUntraced(function*(
-  { scope, secrets: mode }: Compare.Comparison,
-  item: Compare.Item,
+  { scope, secrets: mode }: FolderComparison.Comparison,
+  item: FolderComparison.Item,
   file: string,
   { deletes, resolve, secrets, splitsCode }: Pick<PullOptions, "deletes" | "resolve" | "secrets" | "splitsCode">
 ) {
   const { base, local, remote, status } = item
-  const noted = (workflow: Workflow.Workflow): Noted => [workflow.id, Compare.baseOf(file, workflow, scope)]
+  const noted = (workflow: Workflow.Workflow): Noted => [workflow.id, FolderComparison.baseOf(file, workflow, scope)]
   const isExtracted = mode === "extract" || mode === undefined && local?.hasSecrets === true
-  const write = (there: Compare.Remote) =>
-    Effect.map(Compare.whole(there), (workflow): Task => {
+  const write = (there: FolderComparison.Remote) =>
+    Effect.map(FolderComparison.whole(there), (workflow): Task => {
       const warnings = isExtracted ? [] : LiteralSecrets.warnings(content.of(workflow, scope))
       return secrets === "refuse" && warnings.length > 0
         ? { kind: "refuse", item, file, warnings }
         : { kind: "write", item, base: noted(workflow), file, workflow, warnings }
     })
-  const note = (there: Compare.Remote) =>
-    Effect.map(Compare.whole(there), (workflow): Task => ({ kind: "leave", item, base: noted(workflow) }))
+  const note = (there: FolderComparison.Remote) =>
+    Effect.map(FolderComparison.whole(there), (workflow): Task => ({ kind: "leave", item, base: noted(workflow) }))
   const gone: Noted = [item.id ?? "", undefined]
   const leave: Task = { kind: "leave", item }
   const remove: Task = local === undefined ? leave : { kind: "remove", item, base: gone, local }
@@ -111,13 +111,13 @@ const plan = Effect.fnUntraced(function*(
 })
 
 const writeFile = Effect.fnUntraced(function*(
-  comparison: Compare.Comparison,
+  comparison: FolderComparison.Comparison,
   { file, item: { local }, workflow }: Task & { readonly kind: "write" }
 ) {
   const { folder, scope } = comparison
   const files = yield* WorkflowFiles
   const there = content.of(workflow, scope)
-  const options = yield* Compare.partOptions(comparison, workflow)
+  const options = yield* FolderComparison.partOptions(comparison, workflow)
   if (local === undefined) {
     const text = JSON.stringify(content.toFile(workflow, there, undefined, scope), null, 2)
     yield* files.create(`${folder.path}/${file}`, `${text}\n`, options)
@@ -138,7 +138,7 @@ const writeFile = Effect.fnUntraced(function*(
 })
 
 const write = Effect.fnUntraced(function*(
-  comparison: Compare.Comparison,
+  comparison: FolderComparison.Comparison,
   task: Task & { readonly kind: "write" },
   dryRun: boolean
 ) {
@@ -160,7 +160,7 @@ const write = Effect.fnUntraced(function*(
   })
 })
 
-const perform = Effect.fnUntraced(function*(comparison: Compare.Comparison, task: Task, dryRun: boolean) {
+const perform = Effect.fnUntraced(function*(comparison: FolderComparison.Comparison, task: Task, dryRun: boolean) {
   const { base, item } = task
   const entry = entryOf(item)
   if (task.kind === "write") return { outcome: yield* write(comparison, task, dryRun), base }
@@ -198,7 +198,7 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
   const { dryRun = false, onStep = () => Effect.void } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
-    const comparison = yield* Compare.make(userPath, options)
+    const comparison = yield* FolderComparison.make(userPath, options)
     const { scope } = comparison
     const pairs = yield* select(comparison, options)
     let { state, stateText } = comparison
@@ -213,9 +213,9 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
     }))
     const nameOf = yield* folder.namer(Object.values(state.workflows).map(({ file }) => file))
     const files = new Map(pairs.map((pair) => [pair, pair.file ?? nameOf(pair.name)]))
-    const outcomes = new Map<Compare.Pair, Outcome>()
-    const one = Effect.fnUntraced(function*(pair: Compare.Pair) {
-      const item = yield* Compare.compare(pair, scope, true)
+    const outcomes = new Map<FolderComparison.Pair, Outcome>()
+    const one = Effect.fnUntraced(function*(pair: FolderComparison.Pair) {
+      const item = yield* FolderComparison.compare(pair, scope, true)
       if (item === undefined) return
       const task = yield* plan(comparison, item, files.get(pair) ?? "", options)
       const { base, outcome }: { readonly outcome: Outcome; readonly base?: Noted | undefined } = yield* Effect.catch(
@@ -227,9 +227,9 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
       if (base !== undefined) noted.set(...base)
       if (noted.size >= saveEvery) yield* save
     })
-    const takesTime = (pair: Compare.Pair) => movesParts(options) || Compare.isOpen(pair)
+    const takesTime = (pair: FolderComparison.Pair) => movesParts(options) || FolderComparison.isOpen(pair)
     yield* Effect.forEach(pairs.filter((pair) => !takesTime(pair)), one, { concurrency: Locals.concurrency })
-    const { fault, left } = yield* Batch.run(pairs.filter(takesTime), Compare.reading, one)
+    const { fault, left } = yield* Batch.run(pairs.filter(takesTime), FolderComparison.reading, one)
     yield* save
     if (fault !== undefined) return yield* Effect.fail(fault)
     return reportOf(pairs.flatMap((pair) => outcomes.get(pair) ?? []), left.length)

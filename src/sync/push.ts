@@ -15,11 +15,11 @@ import { isLive } from "../workflows/store/Outcome.ts"
 import { together } from "../workflows/store/Publishing.ts"
 import { keepFile } from "../workflows/store/Snapshots.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
-import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
+import * as FolderComparison from "./folderComparison.ts"
 import * as Locals from "./locals.ts"
-import { entryOf, nonEmpty, Options, type Outcome, reportOf, select, withWarnings } from "./report.ts"
-import * as writing from "./writing.ts"
+import * as n8nWrites from "./n8nWrites.ts"
+import { entryOf, nonEmpty, Options, type Outcome, reportOf, select, withWarnings } from "./outcomes.ts"
 
 const PushOptions = Options.mapFields(Struct.assign({
   /**
@@ -42,29 +42,32 @@ export interface PushOptions<R = never> extends Omit<typeof PushOptions.Type, "o
 
 interface WriteTask {
   readonly kind: "write"
-  readonly item: Compare.Item
+  readonly item: FolderComparison.Item
   readonly local: Locals.Local
-  readonly remote?: Compare.Remote
+  readonly remote?: FolderComparison.Remote
 }
 
 type Task =
   | WriteTask
-  | { readonly kind: "remove"; readonly item: Compare.Item; readonly remote: Compare.Remote }
+  | { readonly kind: "remove"; readonly item: FolderComparison.Item; readonly remote: FolderComparison.Remote }
 
 const operation = "sync_push"
 
 /** Whether a push publishes a workflow; one that an earlier push has created without publication is new. */
-const isPublished = (publishes: PushOptions["publishes"], { base, remote }: Pick<Compare.Item, "base" | "remote">) =>
+const isPublished = (
+  publishes: PushOptions["publishes"],
+  { base, remote }: Pick<FolderComparison.Item, "base" | "remote">
+) =>
   publishes === true || typeof publishes === "string" && remote?.active === true ||
   publishes === "new" && (remote === undefined || base?.unpublished === true)
 
 /** Whether only publishing is left to do: of a published workflow, of an earlier push, or of a workflow named by `only`. */
-const isToPublish = (item: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
+const isToPublish = (item: FolderComparison.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
   isPublished(publishes, item) && item.remote?.awaitsPublishing === true &&
   (item.base?.unpublished === true || publishes === true && (item.remote.active || only !== undefined))
 
 const taskOf = (
-  item: Compare.Item,
+  item: FolderComparison.Item,
   options: Pick<PushOptions, "deletes" | "only" | "publishes">
 ): Task | undefined => {
   const { local, remote, status } = item
@@ -79,7 +82,7 @@ const taskOf = (
 
 const remove = Effect.fnUntraced(function*(
   { item, remote }: Task & { readonly kind: "remove" },
-  { folder, pairs, scope }: Compare.Comparison
+  { folder, pairs, scope }: FolderComparison.Comparison
 ) {
   const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(remote.id))
   yield* Locals.unchanged(`Workflow '${remote.id}'`, now, remote.hash, scope)
@@ -93,11 +96,11 @@ const remove = Effect.fnUntraced(function*(
 const follow = Effect.fnUntraced(function*(
   local: Locals.Local,
   workflow: Workflow.Workflow,
-  comparison: Compare.Comparison,
+  comparison: FolderComparison.Comparison,
   there: Obj
 ) {
   const { scope } = comparison
-  const options = yield* Compare.partOptions(comparison, workflow)
+  const options = yield* FolderComparison.partOptions(comparison, workflow)
   yield* WorkflowFiles.use((files) =>
     files.update(
       local.path,
@@ -115,7 +118,7 @@ const follow = Effect.fnUntraced(function*(
 })
 
 /** Changes the folder's state and saves it; the tasks of a push run one after another. */
-const recorder = ({ folder, ...before }: Compare.Comparison) => {
+const recorder = ({ folder, ...before }: FolderComparison.Comparison) => {
   let { state, stateText } = before
   return Effect.fnUntraced(function*(change: (state: Locals.State) => Locals.State) {
     // If writing fails, the next write contains the change.
@@ -140,7 +143,7 @@ const withBase = (id: string, base?: Locals.Base) => ({ creating = [], workflows
 }
 
 interface Context {
-  readonly comparison: Compare.Comparison
+  readonly comparison: FolderComparison.Comparison
   /** Workflows that were written, or would be, by their files. */
   readonly contents: Map<string, Obj>
   readonly dryRun: boolean
@@ -158,7 +161,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   const { pairs, scope } = comparison
   const target = yield* Locals.read(local, scope)
   const begun = isBegun(task) && !dryRun
-    ? yield* writing.begun(target, (id) => pairs.some((pair) => pair.id === id))
+    ? yield* n8nWrites.begun(target, (id) => pairs.some((pair) => pair.id === id))
     : undefined
   const existing = remote ?? (begun && { ...begun, hash: content.hash(content.of(begun, scope)) })
   if (existing === undefined && !dryRun) yield* record(withCreating(local.file))
@@ -166,8 +169,8 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
     yield* record(withBase(existing.id, { ...item.base, pushing: content.nodesHash(target, scope) }))
   }
   const written = existing === undefined
-    ? yield* writing.create(target, { operation, publishes, dryRun })
-    : yield* writing.update(existing.id, target, { expectedHash: existing.hash, operation, publishes, dryRun, scope })
+    ? yield* n8nWrites.create(target, { operation, publishes, dryRun })
+    : yield* n8nWrites.update(existing.id, target, { expectedHash: existing.hash, operation, publishes, dryRun, scope })
   const { before, held, workflow } = written
   // With its publication, a push also changes what runs by what waited before.
   const former = publishes ? Workflow.running(before) ?? before : before
@@ -176,7 +179,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
   if (!dryRun) {
     const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
     yield* record(withBase(workflow.id, {
-      ...Compare.baseOf(local.file, workflow, scope),
+      ...FolderComparison.baseOf(local.file, workflow, scope),
       ...(isUnpublished ? { unpublished: true } : {})
     }))
     // Tags that could not be set stay in the file, and are set by the next push.
@@ -198,12 +201,12 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
       : content.changedLine(then, now),
     held: nonEmpty(held),
     published: dryRun && isNew ? publishes || undefined : isDone ? isLive(written) : undefined,
-    notPublished: publishes && !dryRun && writing.isRefused(written, scope) ? true as const : undefined,
+    notPublished: publishes && !dryRun && n8nWrites.isRefused(written, scope) ? true as const : undefined,
     warnings: nonEmpty([
       ...LiteralSecrets.warnings(target),
       ...written.warnings,
-      ...writing.problems(written),
-      ...dryRun ? [] : writing.remarks(target, workflow, scope, { isNew, publishes })
+      ...n8nWrites.problems(written),
+      ...dryRun ? [] : n8nWrites.remarks(target, workflow, scope, { isNew, publishes })
     ])
   })
 })
@@ -212,7 +215,7 @@ const perform = Effect.fnUntraced(function*(task: Task, context: Context) {
   if (task.kind !== "remove") return yield* write(task, context)
   if (context.dryRun) {
     const n8n = yield* N8nClient
-    yield* preview({ before: yield* Compare.whole(task.remote) }, n8n.getWorkflow)
+    yield* preview({ before: yield* FolderComparison.whole(task.remote) }, n8n.getWorkflow)
   } else {
     yield* remove(task, context.comparison)
     yield* context.record(withBase(task.remote.id))
@@ -232,12 +235,15 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
   const { dryRun = false, onStep = () => Effect.void, publishes = false } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
-    const comparison = yield* Compare.make(userPath, options)
+    const comparison = yield* FolderComparison.make(userPath, options)
     const isRemoval = options.deletes === true && Object.keys(comparison.state.workflows).length > 0
     if (comparison.others.length > 0 && !isRemoval) {
       return yield* noWorkflows(`'${folder.path}'`, comparison.others)
     }
-    const { items, read, remaining } = yield* Compare.compareAll(comparison, yield* select(comparison, options))
+    const { items, read, remaining } = yield* FolderComparison.compareAll(
+      comparison,
+      yield* select(comparison, options)
+    )
     const planned = items.flatMap((item) => taskOf(item, options) ?? [])
     const context: Context = { comparison, contents: new Map(), dryRun, publishes, record: recorder(comparison) }
     const unrecorded = items.flatMap(({ base, file, id, remote, status }) =>
@@ -254,7 +260,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     // What n8n may still be creating has the most time to arrive.
     const tasks = [...planned.filter((task) => !isBegun(task)), ...planned.filter(isBegun)]
     const { result: written, warnings } = yield* together(
-      writing.writeAll(
+      n8nWrites.writeAll(
         tasks,
         { entryOf: ({ item }): Outcome => entryOf(item), isContinued: read > 0, onStep },
         (task) => perform(task, context)

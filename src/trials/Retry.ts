@@ -22,11 +22,11 @@ import { keyOf, RetryLog } from "../executions/RetryLog.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import { isCaller } from "../workflow/References.ts"
 import * as executionWatch from "./executionWatch.ts"
-import * as Requests from "./Requests.ts"
 import * as retryAdvice from "./retryAdvice.ts"
 import * as retryPlan from "./retryPlan.ts"
 import { detailed, type Options, type Plan, retryAfter, Skipped } from "./retryPlan.ts"
 import * as retryRequests from "./retryRequests.ts"
+import * as SentRequests from "./SentRequests.ts"
 import * as WorkflowTesting from "./WorkflowTesting.ts"
 
 export type { Skipped } from "./retryPlan.ts"
@@ -271,13 +271,16 @@ const sentBy = Effect.fnUntraced(function*(
   redacts: boolean,
   depth = 1
 ): Effect.fn.Return<
-  ReadonlyArray<Requests.Row>,
+  ReadonlyArray<SentRequests.Row>,
   Errors.N8nError,
   Effect.Services<ReturnType<typeof retryAdvice.outsideNodes>> | Executions | N8nClient
 > {
   const outside = yield* retryAdvice.outsideNodes(execution.workflow?.nodes ?? [])
   const rows = [
-    ...yield* Requests.byAddress({ execution, outside: outside.filter(({ node }) => !isCaller(node.type)) }, redacts)
+    ...yield* SentRequests.byAddress(
+      { execution, outside: outside.filter(({ node }) => !isCaller(node.type)) },
+      redacts
+    )
   ]
   if (depth > 3) return rows
   for (const { node } of outside.filter(({ node }) => isCaller(node.type))) {

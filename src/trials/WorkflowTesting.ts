@@ -12,9 +12,9 @@ import { Executions } from "../executions/Executions.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { outsideOf } from "./boundary.ts"
 import * as executionWatch from "./executionWatch.ts"
-import * as live from "./live.ts"
 import * as TestBench from "./TestBench.ts"
 import type * as TestCopy from "./TestCopy.ts"
+import * as webhookCalls from "./webhookCalls.ts"
 
 export type { Outside } from "./boundary.ts"
 export type { TestResult } from "./TestBench.ts"
@@ -70,14 +70,14 @@ const checkLive = (cases: ReadonlyArray<TestBench.Case>) => {
 const openLive = Effect.fnUntraced(
   function*(workflowId: string, cases: ReadonlyArray<TestBench.Case>, options: executionWatch.ObserveOptions) {
     yield* checkLive(cases)
-    const opened = yield* live.open(workflowId, cases[0]?.startNode)
-    for (const { testData } of cases) yield* live.requestOf(opened, testData)
+    const opened = yield* webhookCalls.open(workflowId, cases[0]?.startNode)
+    for (const { testData } of cases) yield* webhookCalls.requestOf(opened, testData)
     const { id, node, subject } = opened
     const executions = yield* Executions
     const lookups = yield* NodeLookups.make(subject.nodes.map(({ type }) => type))
     const outside = yield* outsideOf(subject.nodes, lookups)
     const run = Effect.fnUntraced(function*({ testData }: TestBench.Case) {
-      const { call, find, path } = yield* live.target(opened, testData, options.timeout)
+      const { call, find, path } = yield* webhookCalls.target(opened, testData, options.timeout)
       const { answer, execution, timedOut, timeout } = yield* executionWatch.observe(options, {
         // It can be identified for certain only once it has ended.
         searchTimeout: options.timeout,

@@ -20,10 +20,10 @@ import type * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { type Write, WriteGuard } from "../n8n/WriteGuard.ts"
 import { statusFilters } from "./executionWatch.ts"
-import * as live from "./live.ts"
 import { starterOf } from "./Replay.ts"
 import * as retryAdvice from "./retryAdvice.ts"
 import * as retryRequests from "./retryRequests.ts"
+import * as webhookCalls from "./webhookCalls.ts"
 
 type Head = ExecutionHead.Listed
 
@@ -236,13 +236,13 @@ export const requestOf = Effect.fnUntraced(function*(id: string, workflow: Workf
   const start = startItemOf(execution)
   if (start === undefined) return yield* skip(id, "n8n stored no data of it")
   const { node: { id: nodeId, name, type } } = start
-  const nodes = live.publishedNodes(workflow).filter((each) => each.type === type)
+  const nodes = webhookCalls.publishedNodes(workflow).filter((each) => each.type === type)
   const node = nodes.find((each) => each.id !== undefined && each.id === nodeId) ??
     nodes.find((each) => each.name === name)
   if (node === undefined || node.disabled === true) {
     return yield* skip(id, `the published workflow does not have its trigger '${Visible.label(name)}' any more`)
   }
-  yield* WriteGuard.use(({ checkTest }) => checkTest(live.publishedNodes(workflow)))
+  yield* WriteGuard.use(({ checkTest }) => checkTest(webhookCalls.publishedNodes(workflow)))
   if (!retryRequests.receivesRequests(node)) return { execution, node, request: undefined }
   if (execution.mode === "manual") {
     return yield* skip(id, "it was a test in the editor, not a request to the production address")

@@ -5,7 +5,7 @@ import { arr, canonical, type Obj, obj, str, without } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import type { WebhookAnswer, WebhookCall } from "../n8n/N8nClient.ts"
 import * as Webhooks from "../workflow/Webhooks.ts"
-import { marker, methods, pathOf } from "./live.ts"
+import { marker, methods, pathOf } from "./webhookCalls.ts"
 
 /** Request, without its time limit, and its body for readers. */
 export interface Repeated extends Pick<WebhookCall, "body" | "headers" | "isForm" | "method"> {

@@ -13,15 +13,15 @@ import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Traffic from "../n8n/Traffic.ts"
-import { credentials, publications } from "./detect/index.ts"
+import { credentials, publications } from "./detect/Detectors.ts"
 import { gather, type Gathered } from "./gather.ts"
-import * as History from "./History.ts"
 import type { Incident } from "./Incident.ts"
+import * as Judgment from "./Judgment.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
-import * as Rules from "./Rules.ts"
-import { claim, format, release, save, type State } from "./state.ts"
 import * as tell from "./tell.ts"
+import * as Thresholds from "./Thresholds.ts"
+import { claim, format, release, save, type State } from "./watchState.ts"
 
 export type { Incident } from "./Incident.ts"
 
@@ -31,7 +31,7 @@ export interface Options {
   /** IANA name of n8n's own time zone; by default, as runs of Schedule Triggers show it. */
   readonly zone?: string | undefined
   /** Thresholds by the id or name of a workflow, beside those in tags. */
-  readonly rules?: Rules.Rules | undefined
+  readonly rules?: Thresholds.Rules | undefined
   /** Whether this is a single poll on request, which is not limited to one in each interval. */
   readonly isOnce?: boolean
 }
@@ -101,9 +101,9 @@ const newNotes = (notes: State["notes"], sentences: ReadonlyMap<string, string>,
 })
 
 /** Sentences about names in a file that n8n lacks; none while the list of workflows is incomplete. */
-const unusedRules = (rules: Rules.Rules | undefined, { list, workflows }: Pick<State, "list" | "workflows">) =>
+const unusedRules = (rules: Thresholds.Rules | undefined, { list, workflows }: Pick<State, "list" | "workflows">) =>
   list.cursor === undefined
-    ? Rules.unused(rules, workflows).map((key) =>
+    ? Thresholds.unused(rules, workflows).map((key) =>
       [
         `unused:${key}`,
         `Which workflow '${Visible.label(key)}' in the thresholds file means: none has this id or name.`
@@ -120,12 +120,12 @@ const unclear = (
     mistakes.map((text) =>
       [
         `rule:${id}:${text}`,
-        `What the tag 'watch: ${Visible.label(text, 30)}' of '${Visible.label(name)}' means: ${Rules.forms}.`
+        `What the tag 'watch: ${Visible.label(text, 30)}' of '${Visible.label(name)}' means: ${Thresholds.forms}.`
       ] as const
     )
   ),
   ...ruled.flatMap(({ entry, id, silent }) =>
-    silent !== undefined && History.savesOf(entry) === "no"
+    silent !== undefined && Judgment.savesOf(entry) === "no"
       ? [
         [
           `silent:${id}`,
@@ -143,12 +143,12 @@ const unclear = (
 ]
 
 /** Keys of episodes that are new. */
-const freshOf = (reported: State["reported"], episodes: ReadonlyArray<History.WorkflowEpisode>, now: number) => {
+const freshOf = (reported: State["reported"], episodes: ReadonlyArray<Judgment.WorkflowEpisode>, now: number) => {
   const seen = episodes.map((each) => ({ incident: { key: tell.keyOf(each) }, last: each.episode.to }))
   return new Set(newOnes(reported, seen, now).fresh.map(({ key }) => key))
 }
 
-const versionOf = ({ episode }: History.WorkflowEpisode) =>
+const versionOf = ({ episode }: Judgment.WorkflowEpisode) =>
   episode.kind === "failed"
     ? episode.origin.isCrash ? undefined : episode.origin.version
     : episode.kind === "empty"
@@ -157,7 +157,7 @@ const versionOf = ({ episode }: History.WorkflowEpisode) =>
 
 /** Incidents of episodes; for new ones, n8n is asked when it published the version, once a workflow. */
 const describe = Effect.fnUntraced(function*(
-  episodes: ReadonlyArray<History.WorkflowEpisode>,
+  episodes: ReadonlyArray<Judgment.WorkflowEpisode>,
   workflows: State["workflows"],
   { fresh, isV1, left, now, outage }: {
     readonly fresh: ReadonlySet<string>
@@ -203,15 +203,15 @@ const look = Effect.fnUntraced(function*(
     traffic,
     zone: named
   })
-  const circumstances: History.Circumstances = {
+  const circumstances: Judgment.Circumstances = {
     now,
     seenFrom: read.runs.next.seenFrom,
     zone: named ?? zone?.name,
     isV1: release.isV1,
-    silentOf: (workflow) => Rules.of(workflow, rules).silent
+    silentOf: (workflow) => Thresholds.of(workflow, rules).silent
   }
   let { runs } = read
-  let judgment = History.judge(known, observed, circumstances)
+  let judgment = Judgment.judge(known, observed, circumstances)
   // A missing execution may be running: running ones are listed separately.
   const isMissing = judgment.episodes.some(({ episode: { isOver, kind } }) =>
     !isOver && (kind === "missed" || kind === "silent")
@@ -220,13 +220,13 @@ const look = Effect.fnUntraced(function*(
     const more = yield* observe.running(runs)
     runs = { ...runs, next: more.next }
     const started = [...observed.started, ...more.started]
-    judgment = History.judge(known, { ...observed, started, running: more.running }, circumstances)
+    judgment = Judgment.judge(known, { ...observed, started, running: more.running }, circumstances)
   }
   const { unknown: schedules, workflows } = judgment
   const outage = state?.outage && { ...state.outage, until: state.outage.until ?? now }
-  const isRecent = ({ episode: { isOver, kind, to } }: History.WorkflowEpisode) =>
+  const isRecent = ({ episode: { isOver, kind, to } }: Judgment.WorkflowEpisode) =>
     !isOver || kind === "failed" || kind === "missed" || kind === "stuck" || to >= (state?.polledAt ?? now)
-  const episodes = History.withoutCallers(
+  const episodes = Judgment.withoutCallers(
     judgment.episodes.filter((each) => !off.has(each.workflowId) && isRecent(each)),
     workflows
   )

@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import { defined } from "../base/Json.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Traffic from "../n8n/Traffic.ts"
-import { failures } from "./detect/index.ts"
-import * as History from "./History.ts"
+import { failures } from "./detect/Detectors.ts"
+import * as Judgment from "./Judgment.ts"
 import type { Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
-import * as Rules from "./Rules.ts"
-import type { Entry, State } from "./state.ts"
+import * as Thresholds from "./Thresholds.ts"
+import type { Entry, State } from "./watchState.ts"
 
 const day = 86_400_000
 
@@ -24,8 +24,8 @@ const releaseOf = Effect.fnUntraced(function*(state: State | undefined, now: num
   return { at: now, isV1: isV1(release) }
 })
 
-const ruledOf = (workflows: State["workflows"], rules: Rules.Rules | undefined) =>
-  Object.entries(workflows).map(([id, entry]) => ({ id, entry, ...Rules.of({ id, ...entry }, rules) }))
+const ruledOf = (workflows: State["workflows"], rules: Thresholds.Rules | undefined) =>
+  Object.entries(workflows).map(([id, entry]) => ({ id, entry, ...Thresholds.of({ id, ...entry }, rules) }))
 
 /** n8n's own time zone, as runs of Schedule Triggers show it: known for a day, else asked for once an hour. */
 const zoneOf = Effect.fnUntraced(function*(
@@ -75,7 +75,7 @@ export const gather = Effect.fn("watch.gather")(function*(
   state: State | undefined,
   { every, rules, slot, traffic, zone: named }: {
     readonly every: number
-    readonly rules?: Rules.Rules | undefined
+    readonly rules?: Thresholds.Rules | undefined
     readonly slot: number
     readonly traffic: Traffic.Traffic
     readonly zone?: string | undefined
@@ -110,7 +110,7 @@ export const gather = Effect.fn("watch.gather")(function*(
   const isRead = ({ workflowId }: Run) => judged.some((run) => run.workflowId === workflowId && origins.has(run.id))
   const unread = [...waiting, ...judged.filter((run) => !isRead(run))]
   const readings = yield* Effect.forEach(
-    (state === undefined ? [] : History.sampled(workflows, { ...runs, ended }, now))
+    (state === undefined ? [] : Judgment.sampled(workflows, { ...runs, ended }, now))
       .slice(0, Math.max(0, Math.min(mostRead, Traffic.left(traffic) - 3))),
     reading.sample
   )
@@ -123,7 +123,7 @@ export const gather = Effect.fn("watch.gather")(function*(
     : yield* zoneOf(state, workflows, { ended: runs.ended, left: Traffic.left(traffic), now })
   const waitingIds = new Set(unread.map(({ id }) => id))
   const complete = byId([...restarted, ...judged, ...ended]).filter(({ id }) => !waitingIds.has(id))
-  const observed: History.Observed = {
+  const observed: Judgment.Observed = {
     ...runs,
     started: byId([...late, ...runs.started]),
     ended: complete,

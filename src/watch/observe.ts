@@ -9,7 +9,7 @@ import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as References from "../workflow/References.ts"
 import type { Run } from "./Observation.ts"
-import type { Entry, Open, State } from "./state.ts"
+import type { Entry, Open, State } from "./watchState.ts"
 
 /** Maximum number of pages of executions: at the first start, and at later polls. */
 const pages = { first: 40, later: 4 }

@@ -4,15 +4,15 @@ import * as Effect from "effect/Effect"
 import { defined } from "../base/Json.ts"
 import type * as Publications from "../n8n/model/Publications.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
-import { failures, type Origin, type Sample } from "./detect/index.ts"
+import { failures, type Origin, type Sample } from "./detect/Detectors.ts"
 import type { Change, Options } from "./Health.ts"
-import * as History from "./History.ts"
+import * as Judgment from "./Judgment.ts"
 import { isAttended, type Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
-import * as Rules from "./Rules.ts"
-import type { State } from "./state.ts"
 import * as tell from "./tell.ts"
+import * as Thresholds from "./Thresholds.ts"
+import type { State } from "./watchState.ts"
 
 const day = 86_400_000
 
@@ -81,14 +81,14 @@ const samplesOf = Effect.fnUntraced(function*(runs: ReadonlyArray<Run>, count: n
 const judged = (
   entries: State["workflows"],
   publications: ReadonlyMap<string, ReadonlyArray<Publications.Publication>>,
-  observed: History.Observed,
-  circumstances: History.Circumstances
+  observed: Judgment.Observed,
+  circumstances: Judgment.Circumstances
 ) => {
   const { now, seenFrom } = circumstances
   const cuts = [...new Set([...publications.values()].flatMap((all) => all.map(({ at }) => at)))]
     .filter((at) => at > seenFrom && at < now).toSorted((a, b) => a - b)
   let workflows = entries
-  const episodes = new Map<string, History.WorkflowEpisode>()
+  const episodes = new Map<string, Judgment.WorkflowEpisode>()
   let unknown: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
   let from = -Infinity
   for (const to of [...cuts, now]) {
@@ -102,7 +102,7 @@ const judged = (
         return [id, { ...entry, isPublished: last?.event === "published", liveSince: last?.at ?? now }]
       })
     )
-    const judgment = History.judge(workflows, {
+    const judgment = Judgment.judge(workflows, {
       ...observed,
       started: observed.started.filter(({ startedAt }) => isWithin(startedAt)),
       ended: observed.ended.filter(({ startedAt, stoppedAt }) => isWithin(stoppedAt ?? startedAt)),
@@ -130,17 +130,17 @@ const lists = Effect.fnUntraced(function*({ since, workflows: only, zone: named 
   ], { concurrency: 2 })
   const asked = Object.entries(listed).map(([id, entry]) => [id, { ...entry, liveSince: entry.savedAt ?? 0 }] as const)
     .filter(([id]) => only?.includes(id) ?? true)
-  const off = new Set(asked.flatMap(([id, entry]) => Rules.of({ id, ...entry }).isOff ? [id] : []))
+  const off = new Set(asked.flatMap(([id, entry]) => Thresholds.of({ id, ...entry }).isOff ? [id] : []))
   const entries: State["workflows"] = Object.fromEntries(asked.filter(([id]) => !off.has(id)))
   const source = named !== undefined
     ? undefined
     : yield* reading.instanceZone(Object.entries(listed).map(([id, entry]) => ({ id, ...entry })), runs.ended)
-  const circumstances: History.Circumstances = {
+  const circumstances: Judgment.Circumstances = {
     now,
     seenFrom: runs.next.seenFrom,
     zone: named ?? source?.zone,
     isV1: isV1(release),
-    silentOf: (workflow) => Rules.of(workflow).silent
+    silentOf: (workflow) => Thresholds.of(workflow).silent
   }
   return { now, since, runs, off, entries, source, circumstances }
 })
@@ -172,7 +172,7 @@ const details = Effect.fnUntraced(function*({ entries, runs, since }: Effect.Suc
   const judgedRuns = ended.filter((run) => run.startedAt >= since || !failures.hasFailed(run))
   const known = failures.assumed(judgedRuns, origins)
   const unread = judgedRuns.filter((run) => failures.hasFailed(run) && !known.has(run.id))
-  const observed: History.Observed = {
+  const observed: Judgment.Observed = {
     ...runs,
     started: runs.started.filter(isKnown),
     ended: judgedRuns,
@@ -194,7 +194,7 @@ export const read = Effect.fn("past.read")(function*(options: Options) {
   const listed = yield* lists(options)
   const { circumstances, entries, since } = listed
   const { earlier, observed, ...gaps } = yield* details(listed)
-  const isOwn = ({ episode: { isOver, kind, to } }: History.WorkflowEpisode) =>
+  const isOwn = ({ episode: { isOver, kind, to } }: Judgment.WorkflowEpisode) =>
     to >= since || !isOver && kind !== "failed"
   // The list says when a version was saved, not when it was published.
   const first = judged(entries, new Map(), observed, circumstances)
@@ -218,7 +218,7 @@ export const read = Effect.fn("past.read")(function*(options: Options) {
   const { episodes, unknown, workflows } = publications.size === 0
     ? first
     : judged(entries, publications, observed, circumstances)
-  const own = History.withoutCallers(episodes.filter(isOwn), workflows).map((each): History.WorkflowEpisode => {
+  const own = Judgment.withoutCallers(episodes.filter(isOwn), workflows).map((each): Judgment.WorkflowEpisode => {
     const { episode } = each
     const before = episode.kind === "failed" ? earlier.get(episode.cause) : undefined
     return before === undefined ? each : { ...each, episode: { before, ...episode } as typeof episode }

@@ -12,7 +12,7 @@ import * as Profile from "../executions/Profile.ts"
 import * as Publications from "../n8n/model/Publications.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import type { Origin, Sample } from "./detect/index.ts"
+import type { Origin, Sample } from "./detect/Detectors.ts"
 import type { Change } from "./Health.ts"
 import type { Run } from "./Observation.ts"
 

@@ -4,8 +4,8 @@ import { counted } from "../base/Plural.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import type { Empty, Episode, Failed, Missed, Silent, Slow, Stuck } from "./detect/Detector.ts"
-import type { WorkflowEpisode } from "./History.ts"
 import type { Incident } from "./Incident.ts"
+import type { WorkflowEpisode } from "./Judgment.ts"
 import type * as reading from "./reading.ts"
 
 const second = 1000

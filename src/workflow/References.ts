@@ -1,7 +1,7 @@
 /** References of a workflow to what is outside of it: credentials, workflows, data tables, webhooks. Pure. */
 import { arr, defined, mapValues, num, type Obj, obj, own, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
-import * as Parameters from "../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../catalogue/parameters/ParameterRules.ts"
 import { about } from "../catalogue/parameters/ParameterValues.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -129,7 +129,7 @@ export const slots = (
   const chosen = str(parameters[key]) ?? ""
   const byType = new Map(chosen === "" || chosen.startsWith("=") ? [] : [[chosen, true]])
   for (const { displayOptions, name, required } of description.credentials ?? []) {
-    if (Parameters.isShown(displayOptions, scope)) byType.set(name, byType.get(name) === true || required === true)
+    if (ParameterRules.isShown(displayOptions, scope)) byType.set(name, byType.get(name) === true || required === true)
   }
   return [...byType].map(([type, isRequired]) => ({ type, isRequired }))
 }
@@ -140,7 +140,7 @@ const typesRead = (node: Obj, find: Find): ReadonlySet<string> | undefined => {
   const typeVersion = num(node["typeVersion"]) ?? (nodeType && NodeType.defaultVersion(nodeType)) ?? 1
   const description = nodeType && NodeType.at(nodeType, typeVersion)
   if (description === undefined) return undefined
-  const parameters = Parameters.complete(description, { typeVersion, parameters: Workflow.parametersOf(node) })
+  const parameters = ParameterRules.complete(description, { typeVersion, parameters: Workflow.parametersOf(node) })
   return new Set(slots(description, typeVersion, parameters).map(({ type }) => type))
 }
 

@@ -40,7 +40,7 @@ import { defined, equals, mapValues, type Obj, obj } from "../base/Json.ts"
 import * as Turn from "../base/Turn.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import * as Pure from "../workflow/edit/WorkflowEdit.ts"
+import * as WorkflowEdit from "../workflow/edit/WorkflowEdit.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import type { Patch } from "./store/Outcome.ts"
 
@@ -62,7 +62,7 @@ export const patchOf = (before: Obj, after: Obj): Patch =>
     ]]
   ))
 
-const refused = ({ field, hint, message }: Pure.Refusal) =>
+const refused = ({ field, hint, message }: WorkflowEdit.Refusal) =>
   new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
 
 const calleeOf = (id: string) =>
@@ -72,22 +72,25 @@ const calleeOf = (id: string) =>
   )
 
 /** Applies operations, with the node types that they need. @internal */
-export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: ReadonlyArray<Pure.Operation>) {
-  const callees = new Map(yield* Effect.forEach(Pure.calleesOf(operations), calleeOf))
+export const apply = Effect.fnUntraced(function*(workflow: Obj, operations: ReadonlyArray<WorkflowEdit.Operation>) {
+  const callees = new Map(yield* Effect.forEach(WorkflowEdit.calleesOf(operations), calleeOf))
   const nodeTypes = {
-    ...(yield* NodeLookups.make(Pure.typesOf(workflow, operations), yield* N8nClient.use((n8n) => n8n.release))),
+    ...(yield* NodeLookups.make(
+      WorkflowEdit.typesOf(workflow, operations),
+      yield* N8nClient.use((n8n) => n8n.release)
+    )),
     newId: () => crypto.randomUUID(),
     callee: (id: string) => callees.get(id)
   }
-  const attempt = yield* Turn.run(() => Pure.steps(workflow, operations, nodeTypes))
+  const attempt = yield* Turn.run(() => WorkflowEdit.steps(workflow, operations, nodeTypes))
   const edited = yield* Effect.mapError(Effect.fromResult(attempt), refused)
   return { ...edited, lookups: nodeTypes }
 })
 
-const decode = Input.decoder(Schema.Struct({ operations: Schema.Array(Pure.Operation) }))
+const decode = Input.decoder(Schema.Struct({ operations: Schema.Array(WorkflowEdit.Operation) }))
 
 /** Applies operations in order, all or nothing. */
-export const operations = (...operations: ReadonlyArray<Pure.Operation>): Edit =>
+export const operations = (...operations: ReadonlyArray<WorkflowEdit.Operation>): Edit =>
   Effect.fnUntraced(function*(before) {
     const decoded = yield* decode({ operations: operations.map(defined) })
     const { created, workflow } = yield* apply(before, decoded.operations)
@@ -109,7 +112,7 @@ export const all = (...edits: ReadonlyArray<Edit>): Edit => (before) =>
       patchOf(before, workflow)
   )
 
-const of = <const O extends Pure.OperationName>(op: O) => (fields: Pure.Fields<O>): Edit =>
+const of = <const O extends WorkflowEdit.OperationName>(op: O) => (fields: WorkflowEdit.Fields<O>): Edit =>
   // The compiler does not know that the operation of a name has the fields of that name.
   operations({ op, ...fields } as never)
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
-import * as Values from "../../src/credentials/Values.ts"
+import * as CredentialValues from "../../src/credentials/CredentialValues.ts"
 
 /** Names in the hosts of URLs that n8n's nodes and credentials put together: `https://${credentials.subdomain}.example`. */
 const inHosts = (): ReadonlySet<string> => {
@@ -22,7 +22,7 @@ describe("Fields", () => {
     const names = inHosts()
     assert.includeMembers([...names], ["appName", "subdomain", "region"])
     const plain = [...names].filter((name) =>
-      Values.fields({ [name]: { type: "string" } }, { [name]: false }).some(({ kind }) => kind === "plain")
+      CredentialValues.fields({ [name]: { type: "string" } }, { [name]: false }).some(({ kind }) => kind === "plain")
     )
     assert.deepStrictEqual(plain, [])
   })

@@ -13,7 +13,7 @@ import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNod
 import { searchExecution } from "../../src/tools/executions/searchExecution.ts"
 import * as TestCase from "../../src/trials/cases/TestCase.ts"
 import * as RunComparison from "../../src/trials/proof/RunComparison.ts"
-import { sentDifferences, triggerDifferences, unseenDifferences } from "../../src/trials/proof/sent.ts"
+import { sentDifferences, triggerDifferences, unseenDifferences } from "../../src/trials/proof/sentDifferences.ts"
 import * as Sent from "../../src/trials/Sent.ts"
 import * as Graph from "../../src/workflow/Graph.ts"
 import { rounds } from "../support/seed.ts"

@@ -8,7 +8,7 @@ export * from "../../src/testing/TestTime.ts"
 await Promise.all([
   import("acorn"),
   import("../../src/base/interpreter/Compile.ts"),
-  import("../../src/pictures/Page.ts"),
+  import("../../src/pictures/PicturePage.ts"),
   import("../../src/pictures/Pictures.ts"),
   Effect.runPromise(Effect.all<ReadonlyArray<Effect.Effect<unknown>>, object>(Object.values(Modules)))
 ])

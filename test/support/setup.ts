@@ -14,12 +14,12 @@ const build = (script: string, file: string, sources: ReadonlyArray<string>) => 
 }
 
 export default () => {
-  build("src/catalogue/data/build.ts", "dist/nodes.data", [
+  build("src/catalogue/data/nodesData.ts", "dist/nodes.data", [
     "src/catalogue/{data,search}/*.ts",
     "src/catalogue/types/{NodeType,Releases}.ts"
   ])
   build("src/packaging/page.ts", "dist/picture.html", [
-    "src/pictures/{page/*,Page.ts,Message.ts,Svg.ts,theme.ts}",
+    "src/pictures/{page/*,PicturePage.ts,Message.ts,Svg.ts,svgShapes.ts}",
     "src/packaging/page.ts"
   ])
 }

@@ -6,8 +6,8 @@ import { CallContext, type Consent } from "../../src/base/CallContext.ts"
 import { N8nClient, type RowFilter } from "../../src/n8n/N8nClient.ts"
 import * as Backup from "../../src/tables/Backup.ts"
 import * as Table from "../../src/tables/Table.ts"
+import * as TableChange from "../../src/tables/TableChange.ts"
 import * as TableRows from "../../src/tables/TableRows.ts"
-import * as TableWrite from "../../src/tables/TableWrite.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import { inMemory } from "../support/world.ts"
 
@@ -65,8 +65,8 @@ const stored = (id: string) =>
 const saying = (answer: Consent) =>
   Effect.provideService(CallContext, { progress: () => Effect.void, confirm: () => Effect.succeed(answer) })
 
-const write = (args: Partial<TableWrite.Input> & Pick<TableWrite.Input, "op">) =>
-  TableWrite.write({ table: "stock", dryRun: false, confirm: false, redacts: true, ...args })
+const write = (args: Partial<TableChange.Input> & Pick<TableChange.Input, "op">) =>
+  TableChange.write({ table: "stock", dryRun: false, confirm: false, redacts: true, ...args })
 
 describe("a table", () => {
   it.effect("is found by its id, or a name that only one has", () =>
@@ -182,7 +182,7 @@ describe("a page of rows", () => {
 
 describe("a write of rows", () => {
   const columnsOfNew = { sku: "string" } as const
-  const all: ReadonlyArray<Partial<TableWrite.Input> & Pick<TableWrite.Input, "op">> = [
+  const all: ReadonlyArray<Partial<TableChange.Input> & Pick<TableChange.Input, "op">> = [
     { op: "insert", rows: [{ qty: 1 }] },
     { op: "update", where: "qty > 1", set: { qty: 9 } },
     { op: "upsert", where: "qty === 7", set: { qty: 7 } },
@@ -219,7 +219,7 @@ describe("a write of rows", () => {
       if (exit._tag === "Success") assert.lengthOf(yield* Backup.history("stock"), 1)
     }, { seed }))
 
-  it.effect.each<[Partial<TableWrite.Input> & Pick<TableWrite.Input, "op">, field: string, says: string]>([
+  it.effect.each<[Partial<TableChange.Input> & Pick<TableChange.Input, "op">, field: string, says: string]>([
     [{ op: "insert", rows: [] }, "rows", "rows is empty"],
     [{ op: "insert", rows: [{ qty: 1 }, { qyt: 1 }] }, "rows", "no column 'qyt'"],
     [{ op: "insert", rows: [{ sku: "a [redacted] b" }] }, "rows.sku", "contains the placeholder"],

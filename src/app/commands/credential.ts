@@ -10,7 +10,7 @@ import { defined, type Obj, obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
-import * as Values from "../../credentials/Values.ts"
+import * as CredentialValues from "../../credentials/CredentialValues.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as tools from "../../tools/index.ts"
 import * as References from "../../workflow/References.ts"
@@ -44,7 +44,7 @@ const text = (message: string, isSecret: boolean): Prompt.Prompt<unknown> => {
   return Prompt.map(answer, (value) => value === "" ? undefined : value)
 }
 
-const promptFor = ({ choices, kind, name, type }: Values.Field): Prompt.Prompt<unknown> => {
+const promptFor = ({ choices, kind, name, type }: CredentialValues.Field): Prompt.Prompt<unknown> => {
   const message = `Field ${name}`
   return choices.length > 0
     ? select(message, choices)
@@ -56,7 +56,7 @@ const promptFor = ({ choices, kind, name, type }: Values.Field): Prompt.Prompt<u
 }
 
 /** Asks for every field; empty answers are left out. */
-export const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<Values.Field>) {
+export const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<CredentialValues.Field>) {
   yield* Terminal.say("The fields of the credential; Enter alone leaves one out, and secrets stay hidden.")
   const values: Record<string, unknown> = {}
   for (const field of fields) {
@@ -80,9 +80,9 @@ const readStdin = Effect.gen(function*() {
 
 const make = Effect.fnUntraced(function*(type: string, name: string) {
   yield* checkWrites("credential create writes to n8n")
-  const fields = yield* Values.fieldsOf(type)
+  const fields = yield* CredentialValues.fieldsOf(type)
   const values: Obj = process.stdin.isTTY ? yield* ask(fields) : yield* readStdin
-  yield* Values.checkNames(fields, Object.keys(values))
+  yield* CredentialValues.checkNames(fields, Object.keys(values))
   return yield* N8nClient.use((n8n) => n8n.createCredential({ name, type, values: Redacted.make(values) }))
 })
 

@@ -13,8 +13,8 @@ import * as tools from "../../tools/index.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Options from "../config/Options.ts"
 import * as RunReport from "../report/RunReport.ts"
+import * as drawings from "./drawings.ts"
 import * as flags from "./flags.ts"
-import * as picture from "./picture.ts"
 import { name as program, programFor } from "./root.ts"
 import { onN8n, row } from "./row.ts"
 
@@ -79,7 +79,7 @@ export const why = row({
     )
   },
   form: "page",
-  services: (_, options, { page }) => Layer.unwrap(picture.withFolders(options, page?.out)),
+  services: (_, options, { page }) => Layer.unwrap(drawings.withFolders(options, page?.out)),
   run: Effect.fnUntraced(function*({ id, last }, options, { page }) {
     if (id !== undefined && last !== undefined) return yield* Options.refuse("Choose one: ID or --last WORKFLOW")
     const link = id === undefined
@@ -97,8 +97,8 @@ export const why = row({
       function*() {
         const execution = yield* (yield* Executions).get(json.id)
         const overlay = { _tag: "Execution" as const, execution }
-        const drawing = { name: `run-${json.id}`, workflow: yield* picture.asItRan(execution), overlay }
-        return yield* picture.draw(page, drawing, options)
+        const drawing = { name: `run-${json.id}`, workflow: yield* drawings.asItRan(execution), overlay }
+        return yield* drawings.draw(page, drawing, options)
       }
     )
     return { json, text: (screen) => [...RunReport.why(json, screen), "", ...see] }

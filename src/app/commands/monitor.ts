@@ -10,7 +10,7 @@ import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Health from "../../watch/Health.ts"
-import * as Rules from "../../watch/Rules.ts"
+import * as Thresholds from "../../watch/Thresholds.ts"
 import type * as Watch from "../../watch/Watch.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Browser from "../Browser.ts"
@@ -20,9 +20,9 @@ import * as HealthReport from "../report/HealthReport.ts"
 import * as WatchReport from "../report/WatchReport.ts"
 import * as Terminal from "../Terminal.ts"
 import * as Watching from "../Watching.ts"
+import * as drawings from "./drawings.ts"
 import * as flags from "./flags.ts"
 import * as look from "./look.ts"
-import * as picture from "./picture.ts"
 import { exit, name, programFor } from "./root.ts"
 import { onN8n, row } from "./row.ts"
 
@@ -71,7 +71,7 @@ export const health = row({
     timezone: look.timezone
   },
   form: "overview",
-  services: (_, options, { page }) => Layer.unwrap(picture.withFolders(options, page?.out)),
+  services: (_, options, { page }) => Layer.unwrap(drawings.withFolders(options, page?.out)),
   run: Effect.fnUntraced(function*({ since = "7d", timezone, workflow }, options, { page }) {
     const zone = yield* look.zoneOf(timezone)
     const from = yield* sinceOf(since)
@@ -88,10 +88,10 @@ const rulesIn = Effect.fnUntraced(function*(file: string) {
   const refuse = (reason: string) => Options.refuse(`--thresholds: ${file}: ${reason}`)
   const rules = yield* Effect.mapError(ConfigFile.read(file), refuse)
   if (!isRules(rules)) return yield* refuse("write it as {\"Orders\": \"silent 2h\"}, with ids or names of workflows")
-  const mistake = Object.entries(rules).find(([, text]) => Rules.parse(text) === undefined)
+  const mistake = Object.entries(rules).find(([, text]) => Thresholds.parse(text) === undefined)
   if (mistake === undefined) return rules
   return yield* refuse(
-    `'${mistake.map((each) => Visible.label(each)).join("': '")}' is not a threshold: ${Rules.forms}`
+    `'${mistake.map((each) => Visible.label(each)).join("': '")}' is not a threshold: ${Thresholds.forms}`
   )
 })
 

@@ -11,7 +11,7 @@ import {
   type NodeType,
   type Property
 } from "../types/NodeType.ts"
-import * as Parameters from "./Parameters.ts"
+import * as ParameterRules from "./ParameterRules.ts"
 import * as ParameterValues from "./ParameterValues.ts"
 
 interface Unresolved {
@@ -128,11 +128,11 @@ const responses: { readonly [respondWith: string]: string } = {
   allIncomingItems: "={{ $input.all().map((item) => item.json) }}"
 }
 
-const shapeOf = (description: Description | undefined, type: string, node: Parameters.Node): Shape => {
+const shapeOf = (description: Description | undefined, type: string, node: ParameterRules.Node): Shape => {
   const isRespond = type.endsWith(".respondToWebhook")
   const open: Array<Unresolved> = []
-  const all = description === undefined ? node.parameters : Parameters.complete(description, node)
-  const properties = description === undefined ? [] : Parameters.applying(description, node)
+  const all = description === undefined ? node.parameters : ParameterRules.complete(description, node)
+  const properties = description === undefined ? [] : ParameterRules.applying(description, node)
   const deciding = new Set(
     description?.properties.flatMap(({ displayOptions }) => Object.keys(displayOptions?.show ?? {}))
   )

@@ -6,7 +6,7 @@ import { type Choice, choices, type Description, groups, members, type Property 
 import { fits, inWords, isMissing, locators, type Remark, type Suggest, typeInWords } from "./issues.ts"
 import operators from "./operators.json" with { type: "json" }
 import { isExpression, isMultiple, isShown, type Node, type Scope, scopeOf, text } from "./ParameterValues.ts"
-import * as shape from "./shape.ts"
+import * as shapeFaults from "./shapeFaults.ts"
 
 type Remarks = ReadonlyArray<Remark>
 
@@ -161,7 +161,7 @@ const ofValue = (given: Given, context: Context): Remarks => {
   const { suggest } = context
   if (equals(value, property.default) || value === null) return none
   if (locators.has(type)) return isExpression(value) ? none : locator(property, value, path, suggest)
-  const misshapen = shape.faults(property, value).map(({ at, ...fault }) => ({
+  const misshapen = shapeFaults.faults(property, value).map(({ at, ...fault }) => ({
     path: print(at, path),
     ...fault
   }))

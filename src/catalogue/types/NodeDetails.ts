@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { defined, type Obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
-import * as Parameters from "../parameters/Parameters.ts"
+import * as ParameterRules from "../parameters/ParameterRules.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
 import * as ParameterView from "./ParameterView.ts"
@@ -67,7 +67,7 @@ export type Details = typeof Details.Type
 
 /** Values of `resource` or `operation` that fit the selected ones. */
 const selectable = (description: NodeType.Description, version: number, name: string, selected: Obj) =>
-  Parameters.applying(description, { typeVersion: version, parameters: selected })
+  ParameterRules.applying(description, { typeVersion: version, parameters: selected })
     .filter((property) => property.name === name && property.type === "options")
     .flatMap(NodeType.choices)
     .map(({ value }) => String(value))
@@ -174,14 +174,14 @@ const inSteps = (
 const otherwise = (
   properties: ReadonlyArray<NodeType.Property>,
   applying: ReadonlyArray<NodeType.Property>,
-  scope: Parameters.Scope
+  scope: ParameterRules.Scope
 ) => {
   const names = new Set(applying.map(({ name }) => name))
   const conditions: Record<string, string> = {}
   for (const { displayOptions = {}, name } of properties) {
     if (names.has(name) || Object.hasOwn(conditions, name)) continue
     const { operation, resource, "@tool": _, "@version": __, ...settings } = displayOptions.show ?? {}
-    if (!Parameters.isShown({ show: defined({ resource, operation }) }, scope)) continue
+    if (!ParameterRules.isShown({ show: defined({ resource, operation }) }, scope)) continue
     const { "@version": ___, ...hide } = displayOptions.hide ?? {}
     const when = ParameterView.when({ show: settings, hide })
     if (when !== undefined) conditions[name] = when
@@ -219,7 +219,7 @@ const named = (
   const scope = { ...about, values: selected, root: selected }
   const isSelected = ({ displayOptions = {} }: NodeType.Property) => {
     const { operation, resource } = displayOptions.show ?? {}
-    return Parameters.isShown({
+    return ParameterRules.isShown({
       show: defined({
         resource: "resource" in selected ? resource : undefined,
         operation: "operation" in selected ? operation : undefined
@@ -298,7 +298,7 @@ export const details = (
     const { type } = nodeType
     const head = { type, name: description.displayName, version, versions }
     if (ask.parameters !== undefined && ask.parameters.length > 0) {
-      const about = Parameters.about(description, { typeVersion: version, parameters: {} })
+      const about = ParameterRules.about(description, { typeVersion: version, parameters: {} })
       return Result.map(
         named(description, about, ask.parameters, selected),
         (entries) => inSteps(head, { entries, levels: ["line", "lines", "whole"], about })
@@ -307,15 +307,15 @@ export const details = (
     const isTool = NodeExample.isAgentTool(description)
     const filled = NodeExample.parameters(description, selected, { version, isTool, evaluate })
     const node = { typeVersion: version, parameters: filled }
-    const scope = Parameters.scopeOf(description, node)
+    const scope = ParameterRules.scopeOf(description, node)
     const properties = ParameterView.ofVersion(description.properties, scope)
-    const applying = Parameters.applying(description, node).filter((property) => properties.includes(property))
+    const applying = ParameterRules.applying(description, node).filter((property) => properties.includes(property))
     const operations = ask.resource === undefined && ask.operation === undefined
       ? operationsOf(description, version)
       : {}
     const isOverview = Object.keys(operations).length > 0
     const shape = { parameters: filled, version }
-    const complete = Parameters.complete(description, node)
+    const complete = ParameterRules.complete(description, node)
     const portsBy = (read: typeof Ports.inputs) => {
       const present = read(description, { ...shape, parameters: complete }, evaluate)
       const conditional = SubNodes.conditionalPorts(description, shape, read, evaluate)

@@ -4,7 +4,7 @@ import { type Obj, obj } from "../../base/Json.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import * as Fence from "../code/Fence.ts"
 import * as Reach from "../code/Reach.ts"
-import * as Parameters from "../parameters/Parameters.ts"
+import * as ParameterRules from "../parameters/ParameterRules.ts"
 import * as ParameterValues from "../parameters/ParameterValues.ts"
 import * as NodeType from "./NodeType.ts"
 
@@ -46,9 +46,9 @@ const callsAnother = ({ descriptions }: NodeType.NodeType): boolean =>
 
 const needsCredential = (description: NodeType.Description, version: number, node: Node): boolean => {
   const set = obj(node.credentials) ?? {}
-  const scope = Parameters.scopeOf(description, { typeVersion: version, parameters: obj(node.parameters) ?? {} })
+  const scope = ParameterRules.scopeOf(description, { typeVersion: version, parameters: obj(node.parameters) ?? {} })
   return (description.credentials ?? []).some(({ displayOptions, name, required }) =>
-    Object.hasOwn(set, name) || required === true && Parameters.isShown(displayOptions, scope)
+    Object.hasOwn(set, name) || required === true && ParameterRules.isShown(displayOptions, scope)
   )
 }
 

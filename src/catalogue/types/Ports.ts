@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Interpreter from "../../base/Interpreter.ts"
 import { defined, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
-import { faults, isExpression } from "../parameters/Parameters.ts"
+import { faults, isExpression } from "../parameters/ParameterRules.ts"
 import { choices, type Description, groups, members, type Ports, type Property } from "./NodeType.ts"
 
 /** Input or output; `index` counts those of its type. */

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import type { Obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
-import * as Parameters from "../parameters/Parameters.ts"
+import * as ParameterRules from "../parameters/ParameterRules.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
 import * as ParameterView from "./ParameterView.ts"
@@ -120,25 +120,29 @@ const selectors = new Set(["resource", "operation"])
 
 /** Variants of the node's parameters, each with a change that its ports may depend on. */
 const settings = (description: NodeType.Description, { parameters, version }: Ports.Node): ReadonlyArray<Setting> =>
-  Parameters.applying(description, { typeVersion: version, parameters }).flatMap((property): ReadonlyArray<Setting> => {
-    const { name } = property
-    if (property.type === "collection") {
-      const outer = parameters[name] as Obj | undefined
-      return NodeType.members(property).filter((member) => Ports.dependOn(description, member.name)).flatMap((member) =>
-        otherValues(description, member, member.default).map((value) => ({
-          path: JsonPath.print([name, member.name]),
-          value,
-          parameters: { ...parameters, [name]: { ...outer, [member.name]: value } }
-        }))
-      )
+  ParameterRules.applying(description, { typeVersion: version, parameters }).flatMap(
+    (property): ReadonlyArray<Setting> => {
+      const { name } = property
+      if (property.type === "collection") {
+        const outer = parameters[name] as Obj | undefined
+        return NodeType.members(property).filter((member) => Ports.dependOn(description, member.name)).flatMap((
+          member
+        ) =>
+          otherValues(description, member, member.default).map((value) => ({
+            path: JsonPath.print([name, member.name]),
+            value,
+            parameters: { ...parameters, [name]: { ...outer, [member.name]: value } }
+          }))
+        )
+      }
+      if (selectors.has(name) || !Ports.dependOn(description, name)) return []
+      return otherValues(description, property, parameters[name] ?? property.default).map((value) => ({
+        path: name,
+        value,
+        parameters: { ...parameters, [name]: value }
+      }))
     }
-    if (selectors.has(name) || !Ports.dependOn(description, name)) return []
-    return otherValues(description, property, parameters[name] ?? property.default).map((value) => ({
-      path: name,
-      value,
-      parameters: { ...parameters, [name]: value }
-    }))
-  })
+  )
 
 const keyOf = ({ index, type }: Ports.Port) => `${type} ${index}`
 
@@ -162,7 +166,7 @@ export const conditionalPorts = (
   const portsOf = (parameters: Obj) =>
     read(
       description,
-      { ...node, parameters: Parameters.complete(description, { typeVersion: node.version, parameters }) },
+      { ...node, parameters: ParameterRules.complete(description, { typeVersion: node.version, parameters }) },
       evaluate
     ) ?? []
   const present = new Set(portsOf(node.parameters).map(keyOf))

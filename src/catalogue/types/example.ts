@@ -1,6 +1,6 @@
 /** Typical parameters of a node, derived from its type's description. */
 import { type Obj, obj, str } from "../../base/Json.ts"
-import * as Parameters from "../parameters/Parameters.ts"
+import * as ParameterRules from "../parameters/ParameterRules.ts"
 import { isShown } from "../parameters/ParameterValues.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
 import { exampleOf, plain } from "./ParameterView.ts"
@@ -263,7 +263,7 @@ const inOrder = (properties: ReadonlyArray<Property>, parameters: Obj): Obj => {
 export const parameters = (description: Description, selected: Obj, context: Context): Obj => {
   const { version: typeVersion } = context
   const applying = (parameters: Obj) =>
-    Parameters.applying(description, { typeVersion, parameters }).filter(({ type }) => type !== "hidden")
+    ParameterRules.applying(description, { typeVersion, parameters }).filter(({ type }) => type !== "hidden")
 
   const complete = (values: Obj): Obj => {
     const missing = applying(values).filter(({ name }) => !Object.hasOwn(values, name))

@@ -11,8 +11,8 @@ import { together } from "../../workflows/store/Publishing.ts"
 import type { Outcome } from "../../workflows/store/WorkflowStore.ts"
 import * as content from "../content.ts"
 import * as Locals from "../locals.ts"
-import { nonEmpty, withWarnings } from "../report.ts"
-import * as writing from "../writing.ts"
+import * as n8nWrites from "../n8nWrites.ts"
+import { nonEmpty, withWarnings } from "../outcomes.ts"
 import { type Facts, type Plan, planOf, readFacts, refuse, type Task, withTargetSettings } from "./plan.ts"
 import {
   addressOf,
@@ -55,7 +55,7 @@ const outcomeOf = (
     held: nonEmpty(written.held),
     published: isLive(written),
     notPublished: isRefused ? true as const : undefined,
-    warnings: nonEmpty([...new Set([...warnings, ...writing.problems(written)])])
+    warnings: nonEmpty([...new Set([...warnings, ...n8nWrites.problems(written)])])
   })
 
 const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
@@ -83,7 +83,7 @@ const applied = Effect.fnUntraced(function*<R>(
 
   const update = (current: Workflow.Workflow, target: Obj, publishes: boolean) => {
     const now = content.of(current, scope)
-    return writing.update(current.id, withTargetSettings(now, target), {
+    return n8nWrites.update(current.id, withTargetSettings(now, target), {
       expectedHash: content.hash(now),
       operation,
       publishes,
@@ -97,11 +97,11 @@ const applied = Effect.fnUntraced(function*<R>(
       const isPublished = publishes && !isIncomplete
       // An earlier promotion may have got no answer, and n8n may still be creating the workflow.
       const existing = current === undefined && workflows[entry.id]?.id === begun.id
-        ? yield* writing.begun(target, (id) => targets.some((each) => each.id === id))
+        ? yield* n8nWrites.begun(target, (id) => targets.some((each) => each.id === id))
         : current
       if (existing === undefined) yield* record(entry.id, begun)
       const outcome = existing === undefined
-        ? yield* writing.create(isIncomplete ? withoutErrorWorkflow(target) : target, {
+        ? yield* n8nWrites.create(isIncomplete ? withoutErrorWorkflow(target) : target, {
           operation,
           publishes: isPublished
         })
@@ -116,10 +116,10 @@ const applied = Effect.fnUntraced(function*<R>(
         [
           ...entry.warnings ?? [],
           ...warnings,
-          ...writing.remarks(target, workflow, scope, { isNew: current === undefined, publishes })
+          ...n8nWrites.remarks(target, workflow, scope, { isNew: current === undefined, publishes })
         ],
         scope,
-        isPublished && writing.isRefused(outcome, scope)
+        isPublished && n8nWrites.isRefused(outcome, scope)
       )
     }
   )
@@ -130,7 +130,7 @@ const applied = Effect.fnUntraced(function*<R>(
     const whole = yield* update(current, contentFor(workflow, true).target, publishes)
     written.set(entry.id, whole.workflow)
     yield* note(entry.id, whole.workflow)
-    const isRefused = publishes && writing.isRefused(whole, scope)
+    const isRefused = publishes && n8nWrites.isRefused(whole, scope)
     return outcomeOf(outcome, whole, [...outcome.warnings ?? [], ...whole.warnings], scope, isRefused)
   })
 
@@ -144,7 +144,7 @@ const applied = Effect.fnUntraced(function*<R>(
     }
     const incomplete: Array<Task> = []
     const keep = (outcome: Promotion) => Effect.sync(() => void outcomes.set(outcome.id, outcome))
-    const first = yield* writing.writeAll(due(plan, publishes), {
+    const first = yield* n8nWrites.writeAll(due(plan, publishes), {
       entryOf: ({ entry }) => entry,
       onStep: (outcome) => Effect.andThen(keep(outcome), onStep(outcome))
     }, (task) => {
@@ -158,7 +158,7 @@ const applied = Effect.fnUntraced(function*<R>(
     // Workflows that are not written wait for the next promotion, and so do their callers.
     const callers = first.isStopped ? [] : incomplete.filter(({ id }) => targetOf.has(id))
     const entryOf = ({ entry, id }: Task) => outcomes.get(id) ?? entry
-    const second = yield* writing.writeAll(
+    const second = yield* n8nWrites.writeAll(
       callers,
       { entryOf, isContinued: true, onStep: keep },
       (task) => complete(task, targetOf.get(task.id)?.id ?? "", entryOf(task))
@@ -186,7 +186,7 @@ const foreseen = Effect.fnUntraced(function*<R>(
 ) {
   if (current === undefined) return { ...entry, action: "created" } satisfies Promotion as Promotion
   const now = content.of(current, scope)
-  const written = yield* Effect.option(writing.update(
+  const written = yield* Effect.option(n8nWrites.update(
     current.id,
     withTargetSettings(now, contentFor(workflow, true).target),
     { expectedHash: content.hash(now), operation, publishes, dryRun: true, scope }

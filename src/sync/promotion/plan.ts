@@ -15,7 +15,7 @@ import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as content from "../content.ts"
 import { concurrency, hasNodes, nodeIds } from "../locals.ts"
-import { nonEmpty } from "../report.ts"
+import { nonEmpty } from "../outcomes.ts"
 import {
   type Bindings,
   liveWorkflows,

@@ -15,11 +15,11 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import { map as mapValues } from "effect/Record"
 import * as answers from "./answers.ts"
-import * as credentials from "./credentials.ts"
-import * as dataTables from "./dataTables.ts"
-import * as executions from "./executions.ts"
-import * as instance from "./instance.ts"
-import * as publishing from "./publishing.ts"
+import * as credentialRoutes from "./credentialRoutes.ts"
+import * as dataTableRoutes from "./dataTableRoutes.ts"
+import * as executionRoutes from "./executionRoutes.ts"
+import * as instanceRoutes from "./instanceRoutes.ts"
+import * as publishingRoutes from "./publishingRoutes.ts"
 import {
   Disconnected,
   type Major,
@@ -29,10 +29,10 @@ import {
   refuse,
   type Route
 } from "./server.ts"
-import * as State from "./state.ts"
-import type { Seed } from "./state.ts"
 import { operations, requestFault } from "./validation.ts"
-import * as workflows from "./workflows.ts"
+import * as workflowRoutes from "./workflowRoutes.ts"
+import * as World from "./world.ts"
+import type { Seed } from "./world.ts"
 
 /** Maximum number of recorded requests; the memory of a long-running demo must not grow. */
 const maxRequests = 10_000
@@ -50,16 +50,16 @@ export type {
   Seed,
   Stored,
   Workflow
-} from "./state.ts"
+} from "./world.ts"
 
 /** Routes, specific ones first, since the first matching path decides on 1.x. @internal */
 export const routes: ReadonlyArray<Route> = [
-  ...instance.routes,
-  ...workflows.routes,
-  ...publishing.routes,
-  ...executions.routes,
-  ...credentials.routes,
-  ...dataTables.routes
+  ...instanceRoutes.routes,
+  ...workflowRoutes.routes,
+  ...publishingRoutes.routes,
+  ...executionRoutes.routes,
+  ...credentialRoutes.routes,
+  ...dataTableRoutes.routes
 ]
 
 /** Operation of n8n that is not simulated. */
@@ -131,7 +131,7 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
 export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.map(Clock.currentTimeMillis, (clock) => {
     const { after, before, version = "2" } = options
-    const state = State.make(seed, version, clock)
+    const state = World.make(seed, version, clock)
     const requests: Array<RecordedRequest> = []
     let failures: { left: number; readonly answer: Effect.Effect<Response, Disconnected> } | undefined
 
@@ -190,11 +190,11 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
       edit: (id, change, author = "Somebody Else") =>
         Effect.map(
           Clock.currentTimeMillis,
-          (clock) => workflows.edit({ version, state, now: state.timestamp(clock) }, id, change, author)
+          (clock) => workflowRoutes.edit({ version, state, now: state.timestamp(clock) }, id, change, author)
         ),
       executions: Effect.sync(() => [...state.executions.values()].toSorted((a, b) => Number(a.id) - Number(b.id))),
       addExecution: (execution) =>
-        Effect.map(Clock.currentTimeMillis, (clock) => State.addExecution(state, execution, clock)),
+        Effect.map(Clock.currentTimeMillis, (clock) => World.addExecution(state, execution, clock)),
       failTimes: (left, status = 503, { message = "simulated failure", retryAfter } = {}) =>
         Effect.sync(() => {
           const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }

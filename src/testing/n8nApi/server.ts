@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Schema from "effect/Schema"
 import { json } from "./answers.ts"
-import type { Execution, NewExecution, State, Stored, Workflow } from "./state.ts"
+import type { Execution, NewExecution, State, Stored, Workflow } from "./world.ts"
 
 export type Major = "2" | "1"
 

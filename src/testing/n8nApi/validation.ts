@@ -1,7 +1,7 @@
 /** n8n's validation of requests, by its own description, in the words of ajv (1.x and a part of 2.x) and of zod. */
 import first from "./generated/requests-1.json" with { type: "json" }
 import second from "./generated/requests-2.json" with { type: "json" }
-import { kindOf, obj } from "./state.ts"
+import { kindOf, obj } from "./world.ts"
 
 interface Schema {
   readonly type?: string

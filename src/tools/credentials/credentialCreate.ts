@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
-import * as Values from "../../credentials/Values.ts"
+import * as CredentialValues from "../../credentials/CredentialValues.ts"
 import * as links from "../../n8n/Links.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -30,7 +30,7 @@ export const credentialCreate = Tool.make({
   }),
   handler: (input) =>
     Effect.gen(function*() {
-      return { ...(yield* Values.create(input)), url: links.credentials((yield* N8nClient).instance) }
+      return { ...(yield* CredentialValues.create(input)), url: links.credentials((yield* N8nClient).instance) }
     }),
   summarize: ({ id, name, notes, type, url }) =>
     defined({ id, name, type, notes: notes.length === 0 ? undefined : notes, url }),

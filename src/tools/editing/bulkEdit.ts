@@ -11,7 +11,7 @@ import * as ItemView from "../../executions/ItemView.ts"
 import * as Fleet from "../../fleet/Fleet.ts"
 import { Operations } from "../../fleet/Operations.ts"
 import * as Plans from "../../fleet/Plans.ts"
-import * as Selection from "../../fleet/Selection.ts"
+import * as WorkflowSelection from "../../fleet/WorkflowSelection.ts"
 import * as Deprecated from "../../n8n/Deprecated.ts"
 import * as batches from "../shared/Batches.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -83,7 +83,7 @@ export const bulkEdit = Tool.make({
   scopes: ["workflow:list", "workflow:read", "workflow:update"],
   partialScopes: { "credential:list": "credential" },
   input: Schema.Struct({
-    select: parameters.optional(Selection.Select, "Like list_workflows."),
+    select: parameters.optional(WorkflowSelection.Select, "Like list_workflows."),
     operations: parameters.optional(
       Operations,
       "As in workflow_edit; node also {type?, name?}. replace: find, with, node?, path?, word?; " +

@@ -6,7 +6,7 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import { typesOf } from "../../n8n/model/Workflow.ts"
-import * as Comparison from "../../workflow/diff/Comparison.ts"
+import * as ReadableDiff from "../../workflow/diff/ReadableDiff.ts"
 import type * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 
 const Field = Schema.Struct({
@@ -49,7 +49,7 @@ export const view = Effect.fnUntraced(function*(
 ) {
   const namesOf = yield* OutputNames.forNodes([before, after].flatMap(typesOf).map((type) => ({ type })))
   const showsSecrets = !(yield* Tool.RedactSecrets)
-  const view = yield* Turn.run(() => Comparison.steps(before, after, { node, namesOf, showsSecrets, isOther }))
+  const view = yield* Turn.run(() => ReadableDiff.steps(before, after, { node, namesOf, showsSecrets, isOther }))
   const data: object = node === undefined ? { ...view, settings: view.settings ?? "same" } : view
   return data as Difference
 })

@@ -6,7 +6,7 @@ import * as Lazy from "../../base/Lazy.ts"
 import type { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import type * as Picture from "../../pictures/Picture.ts"
 
-const page = Lazy.load(() => import("../../pictures/Page.ts"))
+const page = Lazy.load(() => import("../../pictures/PicturePage.ts"))
 const drawing = Lazy.load(() => import("../../pictures/Pictures.ts"))
 
 export const app: App.App = {

@@ -5,14 +5,14 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Table from "../../tables/Table.ts"
-import * as TableWrite from "../../tables/TableWrite.ts"
+import * as TableChange from "../../tables/TableChange.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
 const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
 const phrases: Readonly<
-  Record<TableWrite.Input["op"], readonly [would: string, did: string, what: (count: number, table: string) => string]>
+  Record<TableChange.Input["op"], readonly [would: string, did: string, what: (count: number, table: string) => string]>
 > = {
   insert: ["insert", "Inserted", (count, table) => `${counted(count, "row")} into ${table}`],
   update: ["update", "Updated", (count, table) => `${counted(count, "row")} of ${table}`],
@@ -48,7 +48,7 @@ export const tableWrite = Tool.make({
   },
   input: Schema.Struct({
     table: Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Name or id." }),
-    op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: delete all rows." }),
+    op: Schema.Literals(TableChange.operations).annotate({ description: "clear: delete all rows." }),
     rows: parameters.optional(
       Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)),
       "insert."
@@ -77,7 +77,7 @@ export const tableWrite = Tool.make({
     hint: Schema.optionalKey(Schema.String)
   }),
   handler: (input) =>
-    Table.orTooOld(Effect.flatMap(Tool.RedactSecrets, (redacts) => TableWrite.write({ ...input, redacts }))),
+    Table.orTooOld(Effect.flatMap(Tool.RedactSecrets, (redacts) => TableChange.write({ ...input, redacts }))),
   summarize: ({ after, before, count, hint, ids, table: { id, name }, version }) =>
     defined({
       table: { id, name },

@@ -19,7 +19,7 @@ import * as ItemView from "../../executions/ItemView.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { WebhookAnswer } from "../../n8n/N8nClient.ts"
-import * as Requests from "../../trials/Requests.ts"
+import * as SentRequests from "../../trials/SentRequests.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
 import type * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as conditions from "../shared/Conditions.ts"
@@ -282,7 +282,7 @@ export const read = Effect.fnUntraced(function*(
   const output = show === undefined
     ? lastOutput(execution, namesOf)
     : yield* select(execution, show, { namesOf, redacts })
-  return { result, namesOf, output, sent: yield* Requests.ofTest(result, redacts) }
+  return { result, namesOf, output, sent: yield* SentRequests.ofTest(result, redacts) }
 })
 
 export type Read = Effect.Success<ReturnType<typeof read>>
@@ -296,7 +296,9 @@ export const summarize = ({ output: { data, total }, result, sent }: Read) => {
     executionTime: execution.duration,
     version: result.version,
     data: { ...data, items: data.items.map(ItemView.withoutNoise) },
-    sent: sent.length === 0 ? undefined : sent as ReadonlyArray<Requests.Row & { readonly [key: string]: Schema.Json }>,
+    sent: sent.length === 0
+      ? undefined
+      : sent as ReadonlyArray<SentRequests.Row & { readonly [key: string]: Schema.Json }>,
     response: result.response && besideItems(result.response, data, total),
     hint: ItemView.joinNotes([
       endOf(result),

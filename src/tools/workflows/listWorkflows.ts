@@ -7,7 +7,7 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ItemView from "../../executions/ItemView.ts"
 import * as Columns from "../../fleet/Columns.ts"
-import * as Selection from "../../fleet/Selection.ts"
+import * as WorkflowSelection from "../../fleet/WorkflowSelection.ts"
 import * as links from "../../n8n/Links.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -49,10 +49,10 @@ export const listWorkflows = Tool.make({
   unlisted: { offset: "never", project: "onRequest" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
-    ...Selection.parameters,
+    ...WorkflowSelection.parameters,
     show: parameters.optional(Schema.Array(Schema.Literals(Columns.columns)), "Columns."),
     project: parameters.project,
-    limit: parameters.optionalInt("limit", { minimum: 1, maximum: 100 }, "Rows.", Selection.defaultLimit),
+    limit: parameters.optionalInt("limit", { minimum: 1, maximum: 100 }, "Rows.", WorkflowSelection.defaultLimit),
     offset: parameters.rowOffset,
     cursor: parameters.cursor,
     raw: parameters.flag("Adds archived ones, tags, dates.")
@@ -72,7 +72,7 @@ export const listWorkflows = Tool.make({
   }),
   handler: ({ project, raw, show = [], ...rest }) =>
     Effect.gen(function*() {
-      const page = yield* Selection.listed(rest, {
+      const page = yield* WorkflowSelection.listed(rest, {
         ...rest,
         archived: raw,
         projectId: project,

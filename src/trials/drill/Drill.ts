@@ -19,7 +19,7 @@ import * as Replay from "../Replay.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
-import * as Failures from "./Failures.ts"
+import * as NodeFailures from "./NodeFailures.ts"
 import * as Verdict from "./Verdict.ts"
 
 /** Verdict on failures of a node that have the same outcome. */
@@ -110,14 +110,14 @@ interface Undisturbed {
 /** Rows of a node: failures with the same outcome together, the empty list last. */
 export const rowsOf = (
   node: string,
-  verdicts: ReadonlyArray<readonly [Failures.Kind, Verdict.Verdict]>
+  verdicts: ReadonlyArray<readonly [NodeFailures.Kind, Verdict.Verdict]>
 ): ReadonlyArray<Row> =>
   Rows.grouped(verdicts, ([, { because, grade }]) => [grade, because]).map((
     { first: [, { because, grade }], rows }
   ) => ({
     node,
     verdict: grade,
-    failures: rows.map(([kind]) => Failures.labelOf(kind)),
+    failures: rows.map(([kind]) => NodeFailures.labelOf(kind)),
     why: because
   }))
 
@@ -194,10 +194,10 @@ export const drill = Effect.fn("Drill.drill")(function*(
   }
 
   const outcomes = new Map<string, ReturnType<typeof outcomeOn>>()
-  const outcomeOn = (failure: Failures.Failure, failing: Verdict.Case, execution: string) => {
+  const outcomeOn = (failure: NodeFailures.Failure, failing: Verdict.Case, execution: string) => {
     const rows: TestCopy.Replacements = new Map([[
       failing.node.name,
-      (node, added) => Failures.nodes(node, failure, added)
+      (node, added) => NodeFailures.nodes(node, failure, added)
     ]])
     return Effect.map(replays.replay(subject, execution, rows), ({ result }) => outcomeOf(result.execution))
   }
@@ -205,7 +205,7 @@ export const drill = Effect.fn("Drill.drill")(function*(
     const known = Verdict.of(about, failing, outcome)
     if (known !== undefined) return known
     const kind = Verdict.runAs(about, failing)
-    const failure = Failures.of(failing.node, kind, { isV1: about.isV1, outputs: failing.outputs })
+    const failure = NodeFailures.of(failing.node, kind, { isV1: about.isV1, outputs: failing.outputs })
     if (failure === undefined) return undefined
     const key = `${failing.node.name} ${kind}`
     const run = outcomes.get(key) ?? (yield* Effect.cached(outcomeOn(failure, failing, execution)))
@@ -217,7 +217,7 @@ export const drill = Effect.fn("Drill.drill")(function*(
     const outputs = namesOf(node)?.length ?? 1
     return undisturbed === undefined
       ? []
-      : Failures.kindsOf(node, about.isV1).map((kind) => ({ node, kind, outputs, undisturbed }))
+      : NodeFailures.kindsOf(node, about.isV1).map((kind) => ({ node, kind, outputs, undisturbed }))
   })
   const { done, failed, left: unreached } = yield* Batch.run(cases, {
     ...Replays.pace,
@@ -226,7 +226,10 @@ export const drill = Effect.fn("Drill.drill")(function*(
   }, ({ undisturbed, ...failing }) => verdictOf(failing, undisturbed))
   const left = [
     ...notDrilled,
-    ...[...failed].map(([{ kind, node }, { why }]) => ({ node: node.name, why: `${Failures.labelOf(kind)}: ${why}` })),
+    ...[...failed].map(([{ kind, node }, { why }]) => ({
+      node: node.name,
+      why: `${NodeFailures.labelOf(kind)}: ${why}`
+    })),
     ...[...new Set(unreached.map(({ node }) => node.name))].map((node) => ({ node, why: "the call had no more time" }))
   ]
   const rows = nodes.map((node) =>

@@ -8,7 +8,7 @@ import { answers } from "../../catalogue/types/Outside.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import { isCalled, responseMode, returnsLast } from "../../workflow/Webhooks.ts"
-import * as Failures from "./Failures.ts"
+import * as NodeFailures from "./NodeFailures.ts"
 
 /** From the best to the worst. */
 export const grades = ["handled", "stops with alert", "stops silently", "continues and loses items"] as const
@@ -53,7 +53,7 @@ export interface Outcome {
 
 export interface Case {
   readonly node: Node
-  readonly kind: Failures.Kind
+  readonly kind: NodeFailures.Kind
   readonly outputs: number
 }
 
@@ -266,9 +266,9 @@ export const of = (
 ): Verdict | undefined => {
   const { kind, node, outputs } = failing
   const { name } = node
-  const failure = Failures.of(node, kind, { isV1: subject.isV1, outputs })
+  const failure = NodeFailures.of(node, kind, { isV1: subject.isV1, outputs })
   if (failure === undefined) return verdict("handled", "It cannot meet this failure.")
-  const isTransient = Failures.isTransient(kind)
+  const isTransient = NodeFailures.isTransient(kind)
   if (isTransient && node["retryOnFail"] === true && failure.isSeenByRetry) {
     return verdict("handled", "It tries again (retryOnFail).")
   }
@@ -312,15 +312,15 @@ export const of = (
  * Kind of failure whose run also decides this one: n8n treats all errors of a node alike, unless a parameter after it
  * reads the error.
  */
-export const runAs = ({ graph, isV1, nodes }: Subject, { kind, node, outputs }: Case): Failures.Kind => {
-  const failure = Failures.of(node, kind, { isV1, outputs })
+export const runAs = ({ graph, isV1, nodes }: Subject, { kind, node, outputs }: Case): NodeFailures.Kind => {
+  const failure = NodeFailures.of(node, kind, { isV1, outputs })
   const after = Graph.after(graph, [node.name])
   const isRead = nodes.some((each) =>
     each.name !== node.name && after.has(each.name) &&
     /error|message|status|code/i.test(JSON.stringify(each.parameters ?? {}))
   )
-  const alike = Failures.kindsOf(node, isV1).find((each) => {
-    const other = Failures.of(node, each, { isV1, outputs })
+  const alike = NodeFailures.kindsOf(node, isV1).find((each) => {
+    const other = NodeFailures.of(node, each, { isV1, outputs })
     return each !== "empty" && other?.does === "continues" && failure?.does === "continues" &&
       other.output === failure.output && other.isUnnoticed === failure.isUnnoticed
   })

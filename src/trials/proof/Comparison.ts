@@ -23,7 +23,7 @@ import {
   unseenDifferences,
   upgradedVersion,
   withMoved
-} from "./sent.ts"
+} from "./sentDifferences.ts"
 import * as triggerTest from "./triggerTest.ts"
 
 /** Nodes that return what another workflow, which has changed or has not, returns to a recorded run. */

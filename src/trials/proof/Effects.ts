@@ -7,8 +7,8 @@ import { type Node, parametersOf } from "../../n8n/model/Workflow.ts"
 import { isCaller } from "../../workflow/References.ts"
 import * as Webhooks from "../../workflow/Webhooks.ts"
 import type { TestResult } from "../TestBench.ts"
-import type { Difference } from "./differences.ts"
 import type * as Groups from "./Groups.ts"
+import type { Difference } from "./runDifferences.ts"
 
 /** Parts of a run that others see and that differ. */
 export interface Effects {

@@ -4,8 +4,8 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
-import type { Difference } from "./differences.ts"
 import { merged } from "./RunComparison.ts"
+import type { Difference } from "./runDifferences.ts"
 import type { Ignored } from "./Volatility.ts"
 
 /** Replayed run with its real differences. */

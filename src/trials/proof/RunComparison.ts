@@ -26,10 +26,10 @@ import {
   parseIgnored,
   places,
   tally
-} from "./differences.ts"
+} from "./runDifferences.ts"
 
-export type { Ignored } from "./differences.ts"
-export { type Difference, restPath } from "./differences.ts"
+export type { Ignored } from "./runDifferences.ts"
+export { type Difference, restPath } from "./runDifferences.ts"
 
 /** Executions to compare, and how. Names are those of the replayed version. */
 export interface Options {

@@ -9,8 +9,8 @@
  *    of anything else than values (counts, order, failures), only the run's own replays say something.
  */
 import * as Shape from "../../base/Shape.ts"
-import { type Difference, type Kind, parseIgnored, restPath } from "./differences.ts"
 import type * as RunComparison from "./RunComparison.ts"
+import { type Difference, type Kind, parseIgnored, restPath } from "./runDifferences.ts"
 
 type Differences = ReadonlyArray<Difference>
 

@@ -5,14 +5,14 @@ import * as Errors from "../../base/Errors.ts"
 import { equals, obj } from "../../base/Json.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as live from "../live.ts"
 import * as Replays from "../Replays.ts"
 import * as TestBench from "../TestBench.ts"
 import type * as TestCopy from "../TestCopy.ts"
+import * as webhookCalls from "../webhookCalls.ts"
 import * as Comparison from "./Comparison.ts"
 import * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
-import type { Side } from "./sent.ts"
+import type { Side } from "./sentDifferences.ts"
 import * as unexercised from "./unexercised.ts"
 import * as Volatility from "./Volatility.ts"
 
@@ -209,7 +209,7 @@ export const formerOf = Effect.fnUntraced(function*(
   const { connections } = obj(workflow["activeVersion"]) ?? {}
   const published = {
     ...merged,
-    nodes: live.publishedNodes(workflow),
+    nodes: webhookCalls.publishedNodes(workflow),
     connections: (connections ?? workflow.connections) as TestCopy.Subject["connections"],
     settings: workflow.settings
   }

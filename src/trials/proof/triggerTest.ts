@@ -27,10 +27,10 @@ import * as retryRequests from "../retryRequests.ts"
 import type { Workbench } from "../TestBench.ts"
 import * as TestCopies from "../TestCopies.ts"
 import * as TestCopy from "../TestCopy.ts"
-import { type Difference, fingerprintOfText, type Ignored, tally } from "./differences.ts"
 import type * as Groups from "./Groups.ts"
 import * as RunComparison from "./RunComparison.ts"
-import { comparer, type Side } from "./sent.ts"
+import { type Difference, fingerprintOfText, type Ignored, tally } from "./runDifferences.ts"
+import { comparer, type Side } from "./sentDifferences.ts"
 
 /** Recorded run, and the difference that is its trigger's version. */
 export interface Run {

@@ -13,7 +13,7 @@ import { isNote, type Node, parametersOf } from "../../n8n/model/Workflow.ts"
 import * as Graph from "../../workflow/Graph.ts"
 import * as FormerSettings from "../../workflows/store/FormerSettings.ts"
 import type * as Groups from "./Groups.ts"
-import { asRun, codeOf } from "./sent.ts"
+import { asRun, codeOf } from "./sentDifferences.ts"
 
 interface Version {
   readonly nodes: ReadonlyArray<Node>

@@ -4,7 +4,7 @@ import { defined, num, type Obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as Turn from "../../base/Turn.ts"
-import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
@@ -31,7 +31,7 @@ export interface Lookups {
   readonly successors?: (type: string) => ReadonlyArray<string> | undefined
   /** Candidates most similar to a name, best first. */
   readonly nearest: (name: string, candidates: Iterable<string>) => ReadonlyArray<string>
-  readonly suggest: Parameters.Suggest
+  readonly suggest: ParameterRules.Suggest
   readonly evaluate: Ports.Evaluate
   readonly parse: Parse
   /** Rules of the application. */
@@ -108,7 +108,7 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
   const own = isTooLarge ? {} : all
   const parameters = description === undefined || version === undefined
     ? own
-    : Parameters.complete(description, { typeVersion: version, parameters: own })
+    : ParameterRules.complete(description, { typeVersion: version, parameters: own })
   const shape = { parameters, own, version: version ?? 1, onError: str(json["onError"]) }
   return [{
     at: JsonPath.print(["nodes", index]),

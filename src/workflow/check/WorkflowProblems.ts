@@ -14,7 +14,7 @@ import { typeProblems } from "./TypeProblems.ts"
 
 export type { Parse, Parsed } from "../../base/JavaScript.ts"
 export type { MissingCredential, Problem } from "../../base/Problem.ts"
-export type { Suggest } from "../../catalogue/parameters/Parameters.ts"
+export type { Suggest } from "../../catalogue/parameters/ParameterRules.ts"
 export type { Choice, Group, NodeType, Property } from "../../catalogue/types/NodeType.ts"
 export type { Evaluate } from "../../catalogue/types/Ports.ts"
 export type { Lookups } from "./CheckedWorkflow.ts"

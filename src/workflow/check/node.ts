@@ -4,7 +4,7 @@ import * as JsonPath from "../../base/JsonPath.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
-import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import { parametersOf } from "../../n8n/model/Workflow.ts"
 import * as Graph from "../Graph.ts"
 import * as References from "../References.ts"
@@ -37,7 +37,7 @@ const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> =>
   }
   if (description === undefined || version === undefined) return []
   const shape = { typeVersion: version, parameters: parametersOf(node.json) }
-  return Parameters.problems(description, shape, suggest).map((problem) =>
+  return ParameterRules.problems(description, shape, suggest).map((problem) =>
     problemOf(
       node,
       "parameter",

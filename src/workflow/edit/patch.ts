@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import { type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
-import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import * as RepairedParameters from "../repair/RepairedParameters.ts"
 import * as Step from "./step.ts"
 
@@ -40,7 +40,7 @@ export const refuseRemarked = (
 ): Step.Attempt<void> => {
   const remark = description === undefined || paths.length === 0
     ? undefined
-    : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
+    : ParameterRules.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
   return remark === undefined
     ? Result.void
     : Step.refuse(JsonPath.join("parameters", remark.path), messageOf(remark), remark.fix ?? { _tag: "ShowParameters" })

@@ -4,7 +4,7 @@ import { defined, equals, type Obj, obj, str, without } from "../../base/Json.ts
 import * as JsonPath from "../../base/JsonPath.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
-import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import type * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
@@ -25,8 +25,8 @@ const fittingParameters = (
   lookups: Step.Lookups
 ): Obj => {
   const node = { typeVersion, parameters: { ...before, ...overrides } }
-  const shown = new Set(Parameters.applying(description, node).map(({ name }) => name))
-  const paths = Parameters.problems(description, node, lookups.suggest).map(({ path }) => path)
+  const shown = new Set(ParameterRules.applying(description, node).map(({ name }) => name))
+  const paths = ParameterRules.problems(description, node, lookups.suggest).map(({ path }) => path)
   const isWrong = (_: unknown, key: string) => paths.some((path) => JsonPath.isWithin(path, JsonPath.member("", key)))
   const valid = without(before, isWrong)
   // Removing a wrong operation may show others.

@@ -1,7 +1,7 @@
 /** Parameters in the shape that n8n reads, and filters with what n8n's editor adds to them. */
 import { mapValues, type Obj, obj, without } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
-import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import { places } from "../../catalogue/parameters/ParameterValues.ts"
 import type { Description, Property } from "../../catalogue/types/NodeType.ts"
 import type { Lookups } from "../check/CheckedWorkflow.ts"
@@ -20,7 +20,7 @@ export interface Repaired {
   /** Paths of filters that were completed. */
   readonly completed: ReadonlyArray<string>
   /** Misshapen values of which more than one thing can be meant. */
-  readonly unclear: ReadonlyArray<Parameters.Remark>
+  readonly unclear: ReadonlyArray<ParameterRules.Remark>
 }
 
 /** Maximum number of repairs inside of repaired values. */
@@ -38,7 +38,7 @@ const optionsOf = (
   ...without(
     mapValues(
       obj(typeOptions?.["filter"]) ?? {},
-      (value) => Parameters.isExpression(value) ? evaluate(value, { parameters, version }) : value
+      (value) => ParameterRules.isExpression(value) ? evaluate(value, { parameters, version }) : value
     ),
     (value) => value === undefined || value === null
   )
@@ -56,7 +56,7 @@ export const repaired = (
     parameters = obj(JsonPath.modify(parameters, path, () => value)) ?? parameters
   }
   const misshapen = () =>
-    Parameters.remarks(description, { typeVersion, parameters }, suggest).flatMap((remark) => {
+    ParameterRules.remarks(description, { typeVersion, parameters }, suggest).flatMap((remark) => {
       const steps = JsonPath.parse(remark.path) ?? []
       return remark.shape !== undefined && isIncluded(String(steps[0]))
         ? [{ ...remark, steps, shape: remark.shape }]
@@ -75,7 +75,7 @@ export const repaired = (
     const filter = obj(value)
     const isWhole = filter === undefined || "options" in filter && "combinator" in filter
     if (property.type !== "filter" || isWhole || !isIncluded(String(path[0]))) return []
-    const root = Parameters.complete(description, { typeVersion, parameters })
+    const root = ParameterRules.complete(description, { typeVersion, parameters })
     const options = { ...optionsOf(property, typeVersion, root, { evaluate }), ...obj(filter["options"]) }
     set(path, { combinator: "and", ...filter, options })
     return [path.reduce(JsonPath.member, "")]

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import { arr, defined, num, type Obj, obj, str, without } from "../../base/Json.ts"
 import * as Turn from "../../base/Turn.ts"
-import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
@@ -26,8 +26,8 @@ import {
   type Undecided,
   type Way
 } from "./mapping.ts"
-import * as requests from "./requests.ts"
-import * as services from "./services.ts"
+import * as serviceNodes from "./serviceNodes.ts"
+import * as triggers from "./triggers.ts"
 
 /** One upgraded node: `n8n-nodes-base.set 2` and `n8n-nodes-base.set 3.5`. */
 export interface Upgraded {
@@ -88,7 +88,7 @@ export interface Lookups extends Checked.Lookups {
   readonly newest: (type: string) => number | undefined
 }
 
-const modules = [core, requests, services, ai]
+const modules = [core, triggers, serviceNodes, ai]
 const allSteps = Object.assign({}, ...modules.map((each) => each.steps)) as typeof core.steps
 const allSuccessors = Object.assign({}, ...modules.map((each) => each.successors)) as typeof core.successors
 
@@ -132,7 +132,7 @@ interface Progress extends Move {
 const errorsOf = (node: Obj, { find, suggest }: Lookups): ReadonlyArray<string> => {
   const [type, version] = [find(Workflow.typeOf(node)), num(node["typeVersion"]) ?? 1]
   const description = type && NodeType.at(type, version)
-  return description === undefined ? [] : Parameters.problems(
+  return description === undefined ? [] : ParameterRules.problems(
     description,
     { typeVersion: version, parameters: Workflow.parametersOf(node), isTool: description.name.endsWith("Tool") },
     suggest
@@ -180,7 +180,7 @@ const apply = (whole: Whole, move: Move, target: Target, lookups: Lookups): Resu
     own,
     parameters: description === undefined
       ? own
-      : Parameters.complete(description, { typeVersion: version, parameters: own, isTool }),
+      : ParameterRules.complete(description, { typeVersion: version, parameters: own, isTool }),
     ...whole,
     lookups,
     sendsOnly: lookups.sendsOnly === true,

@@ -1,7 +1,7 @@
 /** Mappings of AI nodes: a model gets the same prompts, tools and options, and the workflow the same answers. */
 import * as Record from "effect/Record"
 import { arr, defined, equals, type Obj, obj, str, without } from "../../base/Json.ts"
-import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import data from "./ai.json" with { type: "json" }
 import {
@@ -211,7 +211,7 @@ const withOwnDefault = (key: string, change: Mapping): Mapping => (old) => {
   const isOther = connected !== undefined && minor(connected) !== minor(release) &&
     own[key] === undefined &&
     !equals(
-      Parameters.complete(next, { typeVersion: nextVersion, parameters: own, isTool: false })[key],
+      ParameterRules.complete(next, { typeVersion: nextVersion, parameters: own, isTool: false })[key],
       parameters[key]
     )
   return isOther

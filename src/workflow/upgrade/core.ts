@@ -4,9 +4,9 @@ import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import * as Graph from "../Graph.ts"
 import * as Webhooks from "../Webhooks.ts"
-import { operand } from "./conditions.ts"
 import data from "./core.json" with { type: "json" }
 import { moves } from "./files.ts"
+import { operand } from "./filters.ts"
 import {
   asN8n,
   carry,

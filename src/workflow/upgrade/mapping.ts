@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import { arr, defined, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
-import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import { choices, type Description } from "../../catalogue/types/NodeType.ts"
 import type * as Checked from "../check/CheckedWorkflow.ts"
 import type * as Graph from "../Graph.ts"
@@ -133,7 +133,7 @@ export const carry = (
     ...Object.fromEntries(located.map(({ name }) => [name, locator(own[name])])),
     ...given
   }
-  const after = () => Parameters.complete(next, { typeVersion: nextVersion, parameters, isTool })
+  const after = () => ParameterRules.complete(next, { typeVersion: nextVersion, parameters, isTool })
   // A value that becomes explicit can make others visible.
   for (let round = 0; round < 3; round++) {
     const shown = after()
@@ -151,7 +151,10 @@ export const carry = (
   if (lost.length === 0) return done(parameters, more)
   const operations = next.properties.filter(({ displayOptions, name }) =>
     name === "operation" &&
-    Parameters.isShown(displayOptions, Parameters.scopeOf(next, { typeVersion: nextVersion, parameters: own, isTool }))
+    ParameterRules.isShown(
+      displayOptions,
+      ParameterRules.scopeOf(next, { typeVersion: nextVersion, parameters: own, isTool })
+    )
   ).flatMap((each) => choices(each).map(({ value }) => value))
   const operation = before["operation"]
   return left(
@@ -222,7 +225,7 @@ const valuesAt = (value: unknown, text: string): ReadonlyArray<unknown> =>
 
 const isOneOf = ({ parameters }: Old, hasAny: boolean) => ([at, values]: readonly [string, ReadonlyArray<unknown>]) =>
   valuesAt(parameters, at).some((own) =>
-    hasAny && Parameters.isExpression(own) || values.some((value) => equals(own, value))
+    hasAny && ParameterRules.isExpression(own) || values.some((value) => equals(own, value))
   )
 
 /** Whether a node meets a condition; an expression may have any value, so that the node is left as it is. */
@@ -234,7 +237,7 @@ const meets = (
   const at = (each: string) => JsonPath.get(old.parameters, path(each))
   return (below === undefined || old.version < below) && (from === undefined || old.version >= from) &&
     (present === undefined || present.some((each) => !isEmpty(at(each)))) &&
-    (expression === undefined || expression.some((each) => Parameters.isExpression(at(each)))) &&
+    (expression === undefined || expression.some((each) => ParameterRules.isExpression(at(each)))) &&
     Object.entries(when).every(isOneOf(old, isLeft)) && !Object.entries(unless).some(isOneOf(old, false))
 }
 

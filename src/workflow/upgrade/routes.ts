@@ -2,7 +2,7 @@
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
 import * as Graph from "../Graph.ts"
-import { condition, filter, ofTypes, operand, undecided } from "./conditions.ts"
+import { condition, filter, ofTypes, operand, undecided } from "./filters.ts"
 import { continues, done, entriesOf, left, type Mapping, type Outcome, type Step } from "./mapping.ts"
 
 const constantly = "Write the value without an expression, or with one that can be read, then upgrade again."

@@ -1,7 +1,7 @@
 /** Edit Fields (Set) 1 to 3.5. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
-import { literal, type Operand, operand } from "./conditions.ts"
+import { literal, type Operand, operand } from "./filters.ts"
 import { done, entriesOf, left, type Mapping, way } from "./mapping.ts"
 
 interface Value {

@@ -16,7 +16,7 @@ import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
-export type { CodePlace, CodePlaces } from "../../workflow/NodeParameters.ts"
+export type { CodePlace, CodePlaces } from "../../workflow/CodePlaces.ts"
 export { type Beside, type CodeOptions, codePlaces, secretPlaces } from "./codeFiles.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page, Presence } from "./list.ts"

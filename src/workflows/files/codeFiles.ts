@@ -13,11 +13,11 @@ import { rmdir } from "node:fs/promises"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import type { CodePlace, CodePlaces } from "../../workflow/CodePlaces.ts"
 import * as Contents from "../../workflow/Contents.ts"
-import type { CodePlace, CodePlaces } from "../../workflow/NodeParameters.ts"
+import * as fileNames from "./fileNames.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
-import * as names from "./names.ts"
 import { decode, isElsewhere, readAll } from "./read.ts"
 import { isNotFound, refuse, unreadable } from "./refusals.ts"
 import * as SecretFiles from "./secretFiles.ts"
@@ -124,7 +124,7 @@ const split = (
     const same = [...unused].find(([file, old]) => old === text && file.endsWith(`.${extension}`) && !files.has(file))
     if (same !== undefined) return same[0]
     const node = str(own(JsonPath.get(workflow, path.slice(0, 2)), "name")) ?? "node"
-    const [name = "node"] = names.free(node, stems)
+    const [name = "node"] = fileNames.free(node, stems)
     stems.add(`${name}.json`)
     return `${folder}/${name}.${extension}`
   }

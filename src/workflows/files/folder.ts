@@ -5,9 +5,9 @@ import * as Path from "effect/Path"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import * as Errors from "../../base/Errors.ts"
 import type { CodeFiles } from "./codeFiles.ts"
+import * as fileNames from "./fileNames.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
-import * as names from "./names.ts"
 import { isNotFound, refuse, type Target, unreadable, writable } from "./refusals.ts"
 
 /** A folder below a files root. Paths of its files are relative to it. */
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       exists: missing.length === 0,
       namer: (taken) =>
         (missing.length > 0 ? Effect.succeed([]) : fs.readDirectory(real)).pipe(
-          Effect.map((present) => names.namer([...present, ...taken])),
+          Effect.map((present) => fileNames.namer([...present, ...taken])),
           Effect.mapError((error) => unreadable({ kind: "Folder", path: real }, error))
         ),
       read: Effect.fnUntraced(function*(file) {

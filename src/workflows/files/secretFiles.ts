@@ -15,10 +15,10 @@ import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
+import * as fileNames from "./fileNames.ts"
+import { readable } from "./fileNames.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
-import * as names from "./names.ts"
-import { readable } from "./names.ts"
 import { refuse, stem, writable } from "./refusals.ts"
 
 type Content = string | ReadonlyArray<string>
@@ -230,7 +230,7 @@ export const make = Effect.fnUntraced(function*(
   ) {
     const before = mode === "join" ? undefined : raw
     const isExtracted = mode === "extract" || keysIn(before).length > 0
-    const options = { isExtracted, prefix: names.readable(stem(path.basename(file))) }
+    const options = { isExtracted, prefix: fileNames.readable(stem(path.basename(file))) }
     if (!isExtracted) return split(workflow, before, { ...options, values: new Map() }).value
     const folder = yield* folderOf(file)
     return yield* Effect.gen(function*() {

@@ -12,9 +12,9 @@ import type * as Errors from "../../base/Errors.ts"
 import { own } from "../../base/Json.ts"
 import * as Contents from "../../workflow/Contents.ts"
 import type { CodeFiles, CodeOptions } from "./codeFiles.ts"
+import * as fileNames from "./fileNames.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
-import * as names from "./names.ts"
 import * as read from "./read.ts"
 import type { WorkflowFile } from "./read.ts"
 import * as refusals from "./refusals.ts"
@@ -134,7 +134,7 @@ const createFree = Effect.fn("WorkflowFiles.createFree")(function*(
     })
   }
   const taken = new Set(yield* fs.readDirectory(root).pipe(writable(root)))
-  for (const stem of names.free(name, taken)) {
+  for (const stem of fileNames.free(name, taken)) {
     const file = path.join(root, `${stem}.json`)
     const created = yield* create(file, text).pipe(
       Effect.asSome,
@@ -168,7 +168,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     function*(userPath: string, place: Locate.Place, text: string, options: CodeOptions) {
       yield* encode(userPath, text)
       const file = pathOf(place)
-      if (names.isReserved(path.basename(file))) return yield* refusals.reserved(userPath)
+      if (fileNames.isReserved(path.basename(file))) return yield* refusals.reserved(userPath)
       yield* makeFolders(userPath, place)
       const { changes, own } = yield* code.parts(file, text, undefined, options)
       const bytes = yield* encode(userPath, own)

@@ -2,10 +2,8 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
 import { gunzipSync, gzipSync } from "node:zlib"
@@ -213,46 +211,3 @@ export const keepFile = (operation: string) =>
     const { instance } = yield* WorkflowFiles
     yield* (yield* Snapshots).save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
   })
-
-const FormerWorkflow = Schema.StructWithRest(Schema.Struct({ id: Schema.String }), [
-  Schema.Record(Schema.String, Schema.Unknown)
-])
-const decode = Schema.decodeEffect(
-  Schema.fromJsonString(Schema.Struct({ snapshot: Snapshot, workflow: FormerWorkflow }))
-)
-
-const folders = /-[\da-f]{16}$/
-
-/**
- * Moves snapshots of earlier releases, in files `<host>-<digest>/<id>-<digest>/<version>.json` of the state folder, into
- * the documents; those that cannot be read remain where they are.
- */
-export const adopt = Effect.fnUntraced(function*(state: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const documents = yield* Documents.Documents
-  const inside = (folder: string, names: RegExp) =>
-    fs.readDirectory(folder).pipe(
-      Effect.map((all) => all.filter((name) => names.test(name)).map((name) => path.join(folder, name))),
-      Effect.orElseSucceed(() => [])
-    )
-  for (const instance of yield* inside(state, folders)) {
-    for (const workflow of yield* inside(instance, folders)) {
-      const files = yield* inside(workflow, /^snapshot-.*\.json$/)
-      yield* Effect.forEach(files, (file) =>
-        fs.readFileString(file).pipe(
-          Effect.flatMap(decode),
-          Effect.flatMap(({ snapshot, workflow }) =>
-            Effect.flatMap(pack(snapshot, workflow), (body) =>
-              documents.collection(collection, ownerOf(instance.slice(-16), workflow.id))
-                .add(snapshot.version, body))
-          ),
-          Effect.andThen(fs.remove(file)),
-          Effect.ignore
-        ), { discard: true })
-      // Folders that are not empty remain.
-      yield* Effect.ignore(fs.remove(workflow))
-    }
-    yield* Effect.ignore(fs.remove(instance))
-  }
-})

@@ -9,7 +9,7 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { hasStatus, isNewer, isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as Placeholders from "../../workflow/Placeholders.ts"
 import * as References from "../../workflow/References.ts"
-import * as Refusal from "../../workflow/repair/Refusal.ts"
+import * as RefusedKeys from "../../workflow/repair/RefusedKeys.ts"
 import * as WorkflowInput from "../../workflow/repair/WorkflowInput.ts"
 import * as NodeLookups from "../NodeLookups.ts"
 import type { Patch } from "./Outcome.ts"
@@ -63,15 +63,15 @@ export const prepare = Effect.fnUntraced(function*(
 export const withoutRefused = (
   body: Obj,
   send: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>,
-  dropped: ReadonlyArray<ReadonlyArray<Refusal.Path>> = []
+  dropped: ReadonlyArray<ReadonlyArray<RefusedKeys.Path>> = []
 ): Effect.Effect<{ workflow: Workflow.Workflow; warnings: ReadonlyArray<string> }, Errors.N8nError> =>
   send(References.withNullIds(body)).pipe(
     Effect.map((workflow) => ({ workflow, warnings: leftOut(dropped.flat()) })),
     Effect.catchIf(badRequest, (error) => {
-      const refused = Refusal.toDrop(error.reason.details, body)
+      const refused = RefusedKeys.toDrop(error.reason.details, body)
       return refused.length === 0 || dropped.length >= maxRounds
         ? Effect.fail(error)
-        : withoutRefused(Refusal.drop(body, refused), send, [...dropped, refused])
+        : withoutRefused(RefusedKeys.drop(body, refused), send, [...dropped, refused])
     })
   )
 
@@ -82,9 +82,9 @@ export const notInV1: ReadonlySet<string> = new Set(["description", "nodeGroups"
 export const taken = (patch: Patch, release: string | undefined) => {
   const refused = isV1(release) ? Object.keys(patch).filter((key) => notInV1.has(key)) : []
   const values = obj(patch.settings)
-  const { faults, keys, unknown } = Refusal.refusedSettings(isNewer(release) ? {} : values ?? {})
+  const { faults, keys, unknown } = RefusedKeys.refusedSettings(isNewer(release) ? {} : values ?? {})
   const parts: Patch = without({ ...patch }, (_, key) => refused.includes(key))
-  const paths = [...refused.map((key): Refusal.Path => [key]), ...unknown]
+  const paths = [...refused.map((key): RefusedKeys.Path => [key]), ...unknown]
   return {
     parts: keys.size === 0 ? parts : { ...parts, settings: without(values ?? {}, (_, key) => keys.has(key)) },
     warnings: [...leftOut(paths), ...faults]
@@ -92,7 +92,7 @@ export const taken = (patch: Patch, release: string | undefined) => {
 }
 
 /** `n8n does not support settings.maxExecutions, color of 60 nodes: left out`. */
-const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
+const leftOut = (paths: ReadonlyArray<RefusedKeys.Path>): ReadonlyArray<string> => {
   if (paths.length === 0) return []
   const byKey = Map.groupBy(
     paths,

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Terminal from "effect/Terminal"
 import { ask } from "../../../src/app/commands/credential.ts"
-import * as Values from "../../../src/credentials/Values.ts"
+import * as CredentialValues from "../../../src/credentials/CredentialValues.ts"
 import { platform } from "../../support/folders.ts"
 import { serve } from "../../support/HttpN8n.ts"
 import { commandWith } from "../../support/inProcess.ts"
@@ -84,7 +84,7 @@ const key = (name: string): Terminal.UserInput => ({
 })
 
 /** A person at a terminal, and all that is shown there. */
-const answering = (keys: ReadonlyArray<string>, fields: ReadonlyArray<Values.Field>) =>
+const answering = (keys: ReadonlyArray<string>, fields: ReadonlyArray<CredentialValues.Field>) =>
   Effect.gen(function*() {
     const screen: Array<string> = []
     const input = yield* Queue.unbounded<Terminal.UserInput>()
@@ -101,7 +101,7 @@ const answering = (keys: ReadonlyArray<string>, fields: ReadonlyArray<Values.Fie
     return { values, screen: screen.join("") }
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
-const fields = Values.fields(
+const fields = CredentialValues.fields(
   {
     user: { type: "string" },
     password: { type: "string" },

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Obj } from "../../../src/base/Json.ts"
 import { suggestion } from "../../../src/base/Nearest.ts"
-import { problems } from "../../../src/catalogue/parameters/Parameters.ts"
+import { problems } from "../../../src/catalogue/parameters/ParameterRules.ts"
 import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
 import { found } from "./parameterCases.ts"

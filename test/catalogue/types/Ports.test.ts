@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Obj } from "../../../src/base/Json.ts"
-import { complete } from "../../../src/catalogue/parameters/Parameters.ts"
+import { complete } from "../../../src/catalogue/parameters/ParameterRules.ts"
 import { at } from "../../../src/catalogue/types/NodeType.ts"
 import * as Ports from "../../../src/catalogue/types/Ports.ts"
 import { get, versions } from "../../support/nodeTypes.ts"

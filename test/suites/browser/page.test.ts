@@ -7,8 +7,8 @@ import * as App from "../../../src/answer/App.ts"
 import * as facts from "../../../src/fleet/facts.ts"
 import * as WorkflowMap from "../../../src/fleet/Map.ts"
 import * as MapSvg from "../../../src/pictures/MapSvg.ts"
-import * as Page from "../../../src/pictures/Page.ts"
 import * as Picture from "../../../src/pictures/Picture.ts"
+import * as PicturePage from "../../../src/pictures/PicturePage.ts"
 import * as Pictures from "../../../src/pictures/Pictures.ts"
 import * as Svg from "../../../src/pictures/Svg.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -24,7 +24,7 @@ const failedRun = Effect.gen(function*() {
 })
 
 const openPicture = Effect.fnUntraced(function*(picture: Picture.Picture, scheme?: "light" | "dark") {
-  return yield* open(Page.html(yield* Page.template, picture), scheme)
+  return yield* open(PicturePage.html(yield* PicturePage.template, picture), scheme)
 })
 
 const viewBox = (page: BrowserPage | Frame) => page.locator("#stage svg").getAttribute("viewBox")
@@ -125,7 +125,11 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
         missing: new Set(["gone"]),
         tables: undefined
       })
-      const html = Page.of(yield* Page.template, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))
+      const html = PicturePage.of(
+        yield* PicturePage.template,
+        MapSvg.render(map, { isBare: true }),
+        MapSvg.shown(map, false)
+      )
       const { faults, page, requests } = yield* open(html)
       for (const { id, name, sections } of MapSvg.shown(map, false).nodes) {
         yield* Effect.promise(() => page.locator(`nav button[data-id="${id}"]`).click())
@@ -316,7 +320,7 @@ layer(world, { timeout: 300_000 })("a picture in a browser", (it) => {
       const answer = yield* tools.getExecution.run({ id: workflows.failedId }).pipe(
         Effect.provideService(App.Show, (shown) => Effect.sync(() => void (view = shown)))
       )
-      const { faults, page, requests } = yield* open(host(Page.app(yield* Page.template)))
+      const { faults, page, requests } = yield* open(host(PicturePage.app(yield* PicturePage.template)))
       const heard = () =>
         page.evaluate("heard.map(({ method, id, params }) => ({ method, id, params }))") as Promise<
           ReadonlyArray<{ readonly method?: string; readonly id?: unknown; readonly params?: object }>

@@ -7,7 +7,7 @@ import { obj } from "../../../src/base/Json.ts"
 import * as facts from "../../../src/fleet/facts.ts"
 import * as WorkflowMap from "../../../src/fleet/Map.ts"
 import * as MapSvg from "../../../src/pictures/MapSvg.ts"
-import * as Page from "../../../src/pictures/Page.ts"
+import * as PicturePage from "../../../src/pictures/PicturePage.ts"
 import * as Pictures from "../../../src/pictures/Pictures.ts"
 import * as Svg from "../../../src/pictures/Svg.ts"
 import * as WorkflowValidation from "../../../src/workflows/WorkflowValidation.ts"
@@ -30,7 +30,7 @@ const openPage = Effect.fnUntraced(function*(
     readonly scheme?: "light" | "dark"
   }
 ) {
-  const html = Page.html(yield* Page.template, picture)
+  const html = PicturePage.html(yield* PicturePage.template, picture)
   return yield* open(html, scheme, { width, height })
 })
 
@@ -264,10 +264,10 @@ layer(world, { timeout: 300_000 })("a readable picture in a browser", (it) => {
           missing: new Set(["gone"]),
           tables: undefined
         })
-        const template = yield* Page.template
+        const template = yield* PicturePage.template
         const pages = [
-          ...pictures.map((picture) => Page.html(template, picture)),
-          Page.of(template, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))
+          ...pictures.map((picture) => PicturePage.html(template, picture)),
+          PicturePage.of(template, MapSvg.render(map, { isBare: true }), MapSvg.shown(map, false))
         ]
         for (const html of pages) {
           const { page } = yield* open(html, scheme)

@@ -3,7 +3,7 @@ import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Services from "../../../src/app/Services.ts"
 import { obj } from "../../../src/base/Json.ts"
-import * as Selection from "../../../src/fleet/Selection.ts"
+import * as WorkflowSelection from "../../../src/fleet/WorkflowSelection.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { node } from "../../support/workflows.ts"
@@ -71,7 +71,10 @@ export const choosing = (it: It, version: string) => {
       assert.deepStrictEqual(errorWorkflows, { [handler]: `${tag} errors` })
       if (!v2) assert.include(hint, "n8n 1 has no drafts")
       const without = (without: "errorWorkflow" | "runs" | "tags") =>
-        Effect.map(Selection.all({ name: tag, without }), ({ selected }) => selected.map(({ workflow }) => workflow.id))
+        Effect.map(
+          WorkflowSelection.all({ name: tag, without }),
+          ({ selected }) => selected.map(({ workflow }) => workflow.id)
+        )
       assert.sameMembers([...yield* without("runs")], [handler, idle])
       assert.sameMembers([...yield* without("errorWorkflow")], [idle])
       assert.sameMembers([...yield* without("tags")], [handler, live, idle])

@@ -8,7 +8,7 @@ import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as Failures from "../../../src/trials/drill/Failures.ts"
+import * as NodeFailures from "../../../src/trials/drill/NodeFailures.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, copiesLeft, happened, type Link, made, set, webhook } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -57,7 +57,7 @@ const credential = Effect.fnUntraced(function*(type: string, data: Obj) {
 
 type Built = Omit<ReturnType<typeof node>, "position"> & { readonly position: readonly [number, number] }
 
-const added = (isCopied: boolean, of: string): Failures.Naming => {
+const added = (isCopied: boolean, of: string): NodeFailures.Naming => {
   let count = 0
   return Object.assign((role: string) => ({ id: `${of}-${count++}`, name: `${role} ${count}` }), { isCopied })
 }
@@ -67,14 +67,14 @@ const replaced = (
   nodes: ReadonlyArray<Built>,
   links: ReadonlyArray<Link>,
   name: string,
-  kind: Failures.Kind,
+  kind: NodeFailures.Kind,
   isV1: boolean
 ): readonly [ReadonlyArray<Obj>, ReadonlyArray<Link>] => {
   const failing = nodes.find((each) => each.name === name)
   assert.isDefined(failing)
-  const failure = Failures.of(failing, kind, { isV1, outputs: 1 })
+  const failure = NodeFailures.of(failing, kind, { isV1, outputs: 1 })
   assert.isDefined(failure)
-  const row = Failures.nodes(failing, failure, added(isV1, name))
+  const row = NodeFailures.nodes(failing, failure, added(isV1, name))
   const [first] = row
   return [
     nodes.flatMap((each): ReadonlyArray<Obj> => each.name === name ? row : [each]),
@@ -106,7 +106,7 @@ const received = (runs: Obj, name: string) =>
 
 const id = (value: string, mode = "id") => ({ __rl: true, mode, value })
 
-type Make = (kind: Failures.Kind, more: Obj) => Effect.Effect<Built, unknown, RealN8n>
+type Make = (kind: NodeFailures.Kind, more: Obj) => Effect.Effect<Built, unknown, RealN8n>
 
 /** Nodes with the failures that they can have, and the way to make each; fast tests have recordings of many more. */
 const subjectsOf = (url: string, sub: string) => {
@@ -134,7 +134,7 @@ const subjectsOf = (url: string, sub: string) => {
   const hi = { messages: { values: [{ content: "hi" }] } }
   const openAiKey = (at: string) => ({ apiKey: "sk-x", url: at, header: false })
   const calls = { workflowId: id(sub), workflowInputs: { mappingMode: "defineBelow", value: {} }, options: {} }
-  const subjects: ReadonlyArray<readonly [string, ReadonlyArray<Failures.Kind>, Make]> = [
+  const subjects: ReadonlyArray<readonly [string, ReadonlyArray<NodeFailures.Kind>, Make]> = [
     [
       "HTTP Request 4.2",
       [...answered, "timeout"],
@@ -175,7 +175,7 @@ export const drilling = (it: It, v2: boolean) => {
           node("B", "stopAndError", 1, { errorMessage: "The sub-workflow failed" })
         ], chain("T", "B"))
         if (v2) yield* scenarios.publish(sub)
-        const compare = Effect.fnUntraced(function*(label: string, kind: Failures.Kind, make: Make) {
+        const compare = Effect.fnUntraced(function*(label: string, kind: NodeFailures.Kind, make: Make) {
           const parts = yield* Effect.forEach(settings, (more, index) =>
             Effect.map(make(kind, more), (failing) => ({
               ...failing,
@@ -266,14 +266,14 @@ export const drilling = (it: It, v2: boolean) => {
         cases.forEach(({ because, grade, kind, name }, index) => {
           const { drill: rows = [] } = answers[index] ?? {}
           const own = rows.filter((row) => row["node"] === "Lookup")
-          const label = Failures.labelOf(kind)
+          const label = NodeFailures.labelOf(kind)
           const row = own.find(({ failures }) => arr(failures).includes(label))
           assert.strictEqual(row?.["verdict"], grade, `${name}: ${JSON.stringify(rows)}`)
           assert.match(String(row?.["why"]), because)
           // Each kind once.
           assert.deepStrictEqual(
             own.flatMap(({ failures }) => arr(failures)),
-            Failures.kinds.map(Failures.labelOf),
+            NodeFailures.kinds.map(NodeFailures.labelOf),
             name
           )
         })

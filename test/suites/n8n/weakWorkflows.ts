@@ -1,6 +1,6 @@
 /** Workflows with a known weak place: how each behaves when the service of its node 'Lookup' fails. */
 import type { Obj } from "../../../src/base/Json.ts"
-import type { Kind } from "../../../src/trials/drill/Failures.ts"
+import type { Kind } from "../../../src/trials/drill/NodeFailures.ts"
 import type { Grade } from "../../../src/trials/drill/Verdict.ts"
 import { node } from "../../support/workflows.ts"
 import { chain, type Link, set } from "./builders.ts"

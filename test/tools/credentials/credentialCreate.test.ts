@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Envelope from "../../../src/answer/Envelope.ts"
 import { CallContext, type Consent } from "../../../src/base/CallContext.ts"
 import type { Obj } from "../../../src/base/Json.ts"
-import { CredentialEnv } from "../../../src/credentials/Values.ts"
+import { CredentialEnv } from "../../../src/credentials/CredentialValues.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { inWorld } from "../../support/world.ts"
 

@@ -5,7 +5,7 @@ import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import { succeededExecution } from "../../../src/testing/runs.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { marker } from "../../../src/trials/live.ts"
+import { marker } from "../../../src/trials/webhookCalls.ts"
 import { main, node, workflow } from "../../support/workflows.ts"
 import { inMemory } from "../../support/world.ts"
 

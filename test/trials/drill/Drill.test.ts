@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Drill from "../../../src/trials/drill/Drill.ts"
-import type * as Failures from "../../../src/trials/drill/Failures.ts"
+import type * as NodeFailures from "../../../src/trials/drill/NodeFailures.ts"
 import type * as Verdict from "../../../src/trials/drill/Verdict.ts"
 
 const says = (grade: Verdict.Grade, because: string): Verdict.Verdict => ({ grade, because })
@@ -10,7 +10,7 @@ const alert = says("stops with alert", "The run stops here, and n8n starts the e
 
 const verdicts = (
   [errors, transient, empty]: readonly [Verdict.Verdict, Verdict.Verdict, Verdict.Verdict]
-): ReadonlyArray<readonly [Failures.Kind, Verdict.Verdict]> => [
+): ReadonlyArray<readonly [NodeFailures.Kind, Verdict.Verdict]> => [
   ["401", errors],
   ["429", transient],
   ["500", transient],

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { str } from "../../../src/base/Json.ts"
-import * as Failures from "../../../src/trials/drill/Failures.ts"
+import * as NodeFailures from "../../../src/trials/drill/NodeFailures.ts"
 import * as Verdict from "../../../src/trials/drill/Verdict.ts"
 import * as Graph from "../../../src/workflow/Graph.ts"
 import { connected } from "../../suites/n8n/builders.ts"
@@ -146,17 +146,17 @@ describe("verdicts", () => {
   })
 
   it("one run decides for all errors, unless something after the node reads them", () => {
-    const run = (name: string, kind: Failures.Kind) => {
+    const run = (name: string, kind: NodeFailures.Kind) => {
       const { node, workflow } = workflowOf(name)
       return Verdict.runAs(subjectOf(workflow), { node, kind, outputs: 1 })
     }
-    assert.deepStrictEqual(Failures.kinds.map((kind) => run("saves errors", kind)), [
+    assert.deepStrictEqual(NodeFailures.kinds.map((kind) => run("saves errors", kind)), [
       "401",
       "401",
       "401",
       "401",
       "empty"
     ])
-    assert.deepStrictEqual(Failures.kinds.map((kind) => run("asks first", kind)), Failures.kinds)
+    assert.deepStrictEqual(NodeFailures.kinds.map((kind) => run("asks first", kind)), NodeFailures.kinds)
   })
 })

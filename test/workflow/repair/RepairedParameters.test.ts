@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Obj } from "../../../src/base/Json.ts"
 import { suggestion } from "../../../src/base/Nearest.ts"
-import * as Parameters from "../../../src/catalogue/parameters/Parameters.ts"
+import * as ParameterRules from "../../../src/catalogue/parameters/ParameterRules.ts"
 import { isMultiple } from "../../../src/catalogue/parameters/ParameterValues.ts"
 import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import { repaired } from "../../../src/workflow/repair/RepairedParameters.ts"
@@ -133,7 +133,8 @@ describe("a value in the wrong shape", () => {
   it.each([0, 1, 2, 3])("is one problem at its place, and valid after its repair, in every type (part %i)", (part) => {
     let count = 0
     for (const { description, type, version: typeVersion } of descriptions.filter((_, index) => index % 4 === part)) {
-      const problemsOf = (parameters: Obj) => Parameters.problems(description, { typeVersion, parameters }, suggestion)
+      const problemsOf = (parameters: Obj) =>
+        ParameterRules.problems(description, { typeVersion, parameters }, suggestion)
       const seen = new Set<string>()
       for (const { parameters, path, property } of placesOf(description)) {
         const forms = formsOf(property)

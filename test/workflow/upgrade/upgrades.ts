@@ -6,15 +6,15 @@ import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as Workflow from "../../../src/n8n/model/Workflow.ts"
 import * as ai from "../../../src/workflow/upgrade/ai.ts"
 import * as core from "../../../src/workflow/upgrade/core.ts"
-import * as requests from "../../../src/workflow/upgrade/requests.ts"
-import * as services from "../../../src/workflow/upgrade/services.ts"
+import * as serviceNodes from "../../../src/workflow/upgrade/serviceNodes.ts"
+import * as triggers from "../../../src/workflow/upgrade/triggers.ts"
 import * as Upgrade from "../../../src/workflow/upgrade/Upgrade.ts"
 import * as NodeLookups from "../../../src/workflows/NodeLookups.ts"
 import { catalogue } from "../../support/catalogue.ts"
 import { node, workflow } from "../../support/workflows.ts"
 
-const steps = { ...ai.steps, ...core.steps, ...requests.steps, ...services.steps }
-const successors = { ...ai.successors, ...core.successors, ...requests.successors }
+const steps = { ...ai.steps, ...core.steps, ...triggers.steps, ...serviceNodes.steps }
+const successors = { ...ai.successors, ...core.successors, ...triggers.successors }
 
 /** Types that can be upgraded. */
 export const types = [...Object.keys(steps), ...Object.keys(successors)]

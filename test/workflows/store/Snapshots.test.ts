@@ -13,6 +13,7 @@ import * as Documents from "../../../src/base/Documents.ts"
 import * as Errors from "../../../src/base/Errors.ts"
 import { sha256 } from "../../../src/base/Hash.ts"
 import type { Instance } from "../../../src/n8n/N8nClient.ts"
+import * as FormerSnapshots from "../../../src/workflows/store/FormerSnapshots.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
 
 const here: Instance = {
@@ -49,7 +50,7 @@ const files = (folder: string) =>
 
 /** Snapshots in a folder, as the server stores them. */
 const stored = (folder: string) =>
-  Layer.provide(Snapshots.layer(Snapshots.adopt(folder)), Documents.layerFolder(folder))
+  Layer.provide(Snapshots.layer(FormerSnapshots.adopt(folder)), Documents.layerFolder(folder))
 
 const inMemory = { kind: "memory", layer: Layer.provide(Snapshots.layer(), Documents.layerMemory) }
 const onDisk = { kind: "disk", layer: Layer.provide(Layer.unwrap(Effect.map(newFolder, stored)), platform) }

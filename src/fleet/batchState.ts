@@ -1,0 +1,210 @@
+/** State of batches: what a plan has written so far, by its record and by what n8n has. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
+import * as Batch from "../base/Batch.ts"
+import { Author } from "../base/CallContext.ts"
+import * as Errors from "../base/Errors.ts"
+import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
+import * as Turn from "../base/Turn.ts"
+import * as Deprecated from "../n8n/Deprecated.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Contents from "../workflow/Contents.ts"
+import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
+import { selectorOf } from "../workflows/Reference.ts"
+import { together } from "../workflows/store/Publishing.ts"
+import { Snapshots } from "../workflows/store/Snapshots.ts"
+import type { Modification, Patch, Publish } from "../workflows/store/WorkflowStore.ts"
+import * as Change from "./change.ts"
+import * as places from "./places.ts"
+import * as Plans from "./Plans.ts"
+import * as WorkflowSelection from "./WorkflowSelection.ts"
+
+/** Whether a failure is n8n's and may pass, so that the workflow counts as not done. */
+const mayPass = (error: Errors.N8nError) => Errors.isUncertain(error) || Errors.statusOf(error) === 429
+
+export const modification = <A>(result: A, patch: Patch, publish: Publish): Modification<A> => ({
+  patch,
+  result,
+  publish
+})
+
+export const changedSince = (why: string): Plans.Outcome => ({ state: "changed", why })
+
+/** Leaves a workflow as it is: neither written nor published. */
+export const untouched = (why: string): Modification<Plans.Outcome> => modification(changedSince(why), {}, "keep")
+
+/** Whether a published workflow runs with the change. */
+export const isLive = ({ publish }: Pick<Plans.Plan, "publish">, { active, hasDraft, publication }: Plans.Entry) =>
+  publication === "publish" || active && !hasDraft && publish === "keep" && publication === undefined
+
+/**
+ * Runs a step for each entry, a few at a time, until time is up or n8n fails; the remaining ones have no outcome.
+ * Outcomes that are done or restored are recorded.
+ */
+export const forEach = Effect.fnUntraced(function*<R>(
+  entries: ReadonlyArray<Plans.Entry>,
+  plan: Plans.Plan,
+  step: (entry: Plans.Entry) => Effect.Effect<Plans.Outcome, Errors.N8nError, R>
+) {
+  const options = {
+    needs: 8_000,
+    grants: 45_000,
+    concurrency: 4,
+    stopIf: (error: Errors.N8nError) => mayPass(error) ? Errors.reasonOf(error) : undefined,
+    message: () => "workflows"
+  }
+  const work = Batch.run(entries, options, (entry) =>
+    Effect.tap(
+      step(entry),
+      (outcome) =>
+        outcome.state === "done" || outcome.state === "restored"
+          ? Plans.record(plan.id, entry.id, Struct.omit(outcome, ["why"]))
+          : Effect.void
+    ))
+  const { result: { done, failed, stopped }, warnings } = yield* together(work)
+  const refused = [...failed].map(([{ id }, error]): readonly [string, Plans.Outcome] => [
+    id,
+    defined({
+      state: "refused" as const,
+      why: Errors.reasonOf(error),
+      deprecated: Deprecated.isRefusal(error) ? Deprecated.refusedNodes(Errors.detailsOf(error)) : undefined
+    })
+  ])
+  return {
+    outcomes: new Map([...[...done].map(([{ id }, outcome]) => [id, outcome] as const), ...refused]),
+    stopped,
+    warnings: entries.flatMap(({ id }) => (warnings.get(id) ?? []).map((text) => ({ id, text })))
+  }
+})
+
+/** State of a plan, by the outcome of each workflow. */
+export interface State {
+  readonly plan: Plans.Plan
+  readonly outcomes: ReadonlyMap<string, Plans.Outcome>
+  readonly total?: number
+  /** Workflows that were written, but not published yet, by a call that was interrupted. */
+  readonly unpublished?: ReadonlySet<string>
+  readonly stopped?: string | undefined
+  readonly warnings: ReadonlyArray<{ readonly id: string; readonly text: string }>
+}
+
+/** Workflows of entries as they are now, by id or path; none of those that were deleted or archived. */
+export const nowById = Effect.fnUntraced(function*(entries: ReadonlyArray<Plans.Entry>) {
+  const ids = entries.flatMap(({ id, isFile }) => isFile === true ? [] : [id])
+  const { selected } = ids.length === 0 ? { selected: [] } : yield* WorkflowSelection.all({ ids })
+  const files = yield* Effect.forEach(
+    entries.filter(({ isFile }) => isFile),
+    ({ id }) => Effect.map(Effect.option(fileNow(id)), (now) => now._tag === "Some" ? [[id, now.value] as const] : [])
+  )
+  return new Map<string, Workflow.Listed>([
+    ...selected.map(({ workflow }) => [workflow.id, workflow] as const),
+    ...files.flat()
+  ])
+})
+
+/** Workflow of a file, as one that is not published. */
+export const ofFile = (path: string, workflow: Obj) =>
+  ({
+    ...workflow,
+    id: path,
+    name: str(workflow["name"]) ?? path,
+    active: false,
+    nodes: arr(workflow["nodes"])
+  }) as unknown as Workflow.Workflow
+
+export const fileNow = (path: string) =>
+  Effect.map(WorkflowFiles.use((files) => files.workflow(path)), ({ value }) => ofFile(path, value))
+
+/** Whether a published workflow that has the change runs with it, by what n8n has. */
+const isRunning = (plan: Plans.Plan, after: string, workflow: Workflow.Listed) => {
+  if (!workflow.active) return undefined
+  const { connections, nodes } = obj(workflow.activeVersion) ?? {}
+  return !Workflow.hasDraft(workflow) || Change.digester(plan)({ ...workflow, nodes, connections }) === after
+}
+
+/** Outcomes with what n8n runs now. */
+export const withLive = (
+  plan: Plans.Plan,
+  outcomes: ReadonlyMap<string, Plans.Outcome>,
+  now: ReadonlyMap<string, Workflow.Listed>
+): ReadonlyMap<string, Plans.Outcome> =>
+  new Map(plan.entries.flatMap((entry) => {
+    const outcome = outcomes.get(entry.id)
+    if (outcome === undefined) return []
+    const workflow = now.get(entry.id)
+    const { published: _, ...rest } = outcome
+    const published = workflow && isRunning(plan, outcome.after ?? entry.after, workflow)
+    return [[entry.id, outcome.state !== "done" ? outcome : defined({ ...rest, published })] as const]
+  }))
+
+/** Snapshots of a workflow that the caller's writes have stored, newest first, and those of files. */
+const snapshotsOf = Effect.fnUntraced(function*({ id, isFile }: Pick<Plans.Entry, "id" | "isFile">) {
+  const instance = isFile === true ? (yield* WorkflowFiles).instance : (yield* N8nClient).instance
+  const place = isFile === true ? yield* WorkflowFiles.use((files) => files.locate(id)) : id
+  const snapshots = yield* Snapshots
+  const author = yield* Author
+  const all = (yield* snapshots.list(instance, place)).filter((each) => each.author === author)
+  const read = (version: string) =>
+    Effect.map(snapshots.read(instance, place, version), ({ workflow }) => {
+      if (isFile !== true) return workflow as Obj
+      const inside = Contents.one(Contents.read(str(obj(workflow)?.["text"]) ?? ""), selectorOf(id))
+      return Result.isSuccess(inside) ? inside.success.workflow : {}
+    })
+  return { all, read }
+})
+
+/** Snapshot with this digest among those that the caller's writes have stored; `undefined` without one. */
+export const snapshotWith = Effect.fnUntraced(function*(
+  plan: Plans.Plan,
+  entry: Plans.Entry,
+  digest: string,
+  operation?: string
+) {
+  const { all, read } = yield* snapshotsOf(entry)
+  const digestOf = Change.digester(plan)
+  for (const each of all) {
+    if (operation !== undefined && each.operation !== operation) continue
+    const workflow = yield* read(each.version)
+    yield* Turn.pause
+    if (digestOf(workflow) === digest) return workflow
+  }
+  return undefined
+})
+
+/** Returns the workflow as it was before the batch; nothing if its snapshot is gone. */
+export const snapshotBefore = (plan: Plans.Plan, entry: Plans.Entry, outcome: Plans.Outcome | undefined) =>
+  snapshotWith(plan, entry, outcome?.before ?? entry.before, "bulk_edit")
+
+/** Whether the draft of a published workflow is the caller's: their writes began with the version that runs. */
+export const isOwnDraft = Effect.fnUntraced(function*(workflow: Workflow.Listed) {
+  const { activeVersionId } = workflow
+  if (typeof activeVersionId !== "string") return false
+  const { all } = yield* snapshotsOf({ id: workflow.id })
+  return all.some(({ versionId }) => versionId === activeVersionId)
+})
+
+/** Differences of what a batch has changed to what it was before, and the number of workflows without a snapshot. */
+export const differences = Effect.fn("Fleet.differences")(function*({ outcomes, plan }: State) {
+  const done = plan.entries.filter(({ id }) => outcomes.get(id)?.state === "done")
+  const now = yield* nowById(done)
+  const changes = yield* Effect.forEach(
+    done,
+    (entry) =>
+      Effect.map(snapshotBefore(plan, entry, outcomes.get(entry.id)), (before) => {
+        const after = now.get(entry.id)
+        return before && after &&
+          places.between(before, { ...after }).map((place): Plans.Change => ({
+            change: place.kind,
+            node: place.node,
+            values: [{ values: place.values() }],
+            id: entry.id,
+            name: after.name
+          }))
+      }),
+    { concurrency: 8 }
+  )
+  const known = changes.filter((each) => each !== undefined)
+  return { groups: Plans.grouped(known.flat()), unknown: done.length - known.length }
+})
