@@ -8,7 +8,7 @@ import * as Traffic from "../n8n/Traffic.ts"
 import * as Schedules from "../workflow/Schedules.ts"
 import { failures, publications, rhythm } from "./detect/Detectors.ts"
 import { byUrgency, type Incident, Kind } from "./Incident.ts"
-import type { Run } from "./Observation.ts"
+import { hour, type Run } from "./Observation.ts"
 import * as past from "./past.ts"
 import * as reading from "./reading.ts"
 import * as tell from "./tell.ts"
@@ -99,8 +99,6 @@ export interface Options {
   /** IANA name of the zone of days if n8n's own is not known; default UTC. */
   readonly readerZone?: string | undefined
 }
-
-const hour = 3_600_000
 
 /** Formats a time as the date in a zone. */
 const dateIn = (zone: string) => {

@@ -1,12 +1,10 @@
 /** Histories of an n8n's workflows, judged by all detectors from what was observed of them. Pure. */
 import { defined, obj } from "../base/Json.ts"
 import { emptiness, type Episode, judge as judgeOne, type Span, type Subject } from "./detect/Detectors.ts"
-import type { Run } from "./Observation.ts"
+import { hour, type Run } from "./Observation.ts"
 import type { Entry, State } from "./watchState.ts"
 
 type Entries = State["workflows"]
-
-const hour = 3_600_000
 
 /** Part of the history of all workflows. */
 export interface Observed

@@ -1,4 +1,4 @@
-/** Observations of a watch. Times are epoch milliseconds. */
+/** Observations of a watch. Times are epoch milliseconds, and spans milliseconds. */
 import * as Schema from "effect/Schema"
 
 /** Run without its data. */
@@ -16,3 +16,9 @@ export type Run = typeof Run.Type
 
 /** Whether a person is watching the run. */
 export const isAttended = ({ mode }: Run): boolean => mode === "manual" || mode === "retry" || mode === "evaluation"
+
+export const second = 1_000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour
+export const week = 7 * day

@@ -1,4 +1,5 @@
 /** Settings of the watch for one workflow, from a tag such as `watch: silent 2h` or `watch: off`, or from a file. Pure. */
+import { day, hour, minute } from "./Observation.ts"
 
 export interface Rule {
   /** Whether nothing about the workflow is reported. */
@@ -7,7 +8,7 @@ export interface Rule {
   readonly silent?: number
 }
 
-const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const units = { m: minute, h: hour, d: day } as const
 
 /** Valid forms, for messages. */
 export const forms = "write 'off', or 'silent' with a duration such as 30m, 2h or 7d"

@@ -17,6 +17,7 @@ import { credentials, publications } from "./detect/Detectors.ts"
 import { gather, type Gathered } from "./gather.ts"
 import type { Incident } from "./Incident.ts"
 import * as Judgment from "./Judgment.ts"
+import { day } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
 import * as tell from "./tell.ts"
@@ -60,9 +61,6 @@ export interface Report {
 
 /** Maximum number of requests of a poll, and of the first one, which reads back. */
 const most = { first: 200, later: 8 }
-
-const hour = 3_600_000
-const day = 24 * hour
 
 /** Longest interval between polls of a slow n8n. */
 const maxInterval = 600_000

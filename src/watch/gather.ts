@@ -6,13 +6,11 @@ import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as Traffic from "../n8n/Traffic.ts"
 import { failures } from "./detect/Detectors.ts"
 import * as Judgment from "./Judgment.ts"
-import type { Run } from "./Observation.ts"
+import { day, type Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
 import * as Thresholds from "./Thresholds.ts"
 import type { Entry, State } from "./watchState.ts"
-
-const day = 86_400_000
 
 /** Maximum number of failed runs, and of others, whose data a poll reads. */
 const mostRead = 3

@@ -8,13 +8,11 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as References from "../workflow/References.ts"
-import type { Run } from "./Observation.ts"
+import { day, type Run } from "./Observation.ts"
 import type { Entry, Open, State } from "./watchState.ts"
 
 /** Maximum number of pages of executions: at the first start, and at later polls. */
 const pages = { first: 40, later: 4 }
-
-const day = 86_400_000
 
 /** Milliseconds of history that the first poll reads. */
 const firstSpan = 14 * day

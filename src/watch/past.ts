@@ -7,14 +7,12 @@ import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import { failures, type Origin, type Sample } from "./detect/Detectors.ts"
 import type { Change, Options } from "./Health.ts"
 import * as Judgment from "./Judgment.ts"
-import { isAttended, type Run } from "./Observation.ts"
+import { day, isAttended, type Run } from "./Observation.ts"
 import * as observe from "./observe.ts"
 import * as reading from "./reading.ts"
 import * as tell from "./tell.ts"
 import * as Thresholds from "./Thresholds.ts"
 import type { State } from "./watchState.ts"
-
-const day = 86_400_000
 
 /** Span before the judged one that shows what is usual. */
 const usualSpan = 10 * day

@@ -14,7 +14,7 @@ import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import type { Origin, Sample } from "./detect/Detectors.ts"
 import type { Change } from "./Health.ts"
-import type { Run } from "./Observation.ts"
+import { day, hour, minute, type Run } from "./Observation.ts"
 
 /** Maximum length of a message. */
 const maxText = 400
@@ -81,7 +81,7 @@ export const sample = Effect.fnUntraced(function*(run: Run) {
       ...defined({ version: execution.version })
     } satisfies Sample as Sample,
     // Large data is a burden for n8n: the next read for this workflow is tomorrow.
-    after: took > 3_000 ? start + 86_400_000 : undefined
+    after: took > 3_000 ? start + day : undefined
   }
 })
 
@@ -189,9 +189,6 @@ export const paceOf = Effect.fn("Pace.of")(function*(usual: ReadonlyArray<string
   const [former, latter] = [yield* read(usual), yield* read(slow)]
   return paceBetween(former.flatMap((use) => use ?? []), latter.flatMap((use) => use ?? []))
 })
-
-const minute = 60_000
-const hour = 60 * minute
 
 /** Changes of a workflow in order, as far as n8n tells them, in at most two requests. None of a deleted workflow. */
 export const changesOf = Effect.fn("Changes.of")(function*(workflowId: string) {

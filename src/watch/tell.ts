@@ -6,12 +6,8 @@ import * as Visible from "../base/Visible.ts"
 import type { Empty, Episode, Failed, Missed, Silent, Slow, Stuck } from "./detect/Detector.ts"
 import type { Incident } from "./Incident.ts"
 import type { WorkflowEpisode } from "./Judgment.ts"
+import { day, hour, minute, second } from "./Observation.ts"
 import type * as reading from "./reading.ts"
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
 
 /** Length of an error message in an incident. */
 const maxMessage = 160

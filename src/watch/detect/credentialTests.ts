@@ -8,6 +8,7 @@ import * as Rows from "../../base/Rows.ts"
 import * as Visible from "../../base/Visible.ts"
 import { hasStatus, isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import type { Incident } from "../Incident.ts"
+import { day, hour } from "../Observation.ts"
 
 export const Tested = Schema.Struct({
   /** Time from which the next test is due. */
@@ -27,9 +28,6 @@ interface Entry {
   readonly isPublished: boolean
   readonly credentials: ReadonlyArray<{ readonly id: string; readonly name: string; readonly type: string }>
 }
-
-const hour = 3_600_000
-const day = 24 * hour
 
 /** Time between two tests of a credential that n8n cannot test. */
 const untestable = 7 * day

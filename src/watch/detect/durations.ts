@@ -1,7 +1,7 @@
 /** Runs that take far longer than usual, or do not end. Pure. */
 import * as Schema from "effect/Schema"
 import { percentile } from "../../executions/Profile.ts"
-import { isAttended, type Run } from "../Observation.ts"
+import { day, hour, isAttended, minute, type Run, second } from "../Observation.ts"
 import type { Detector, Slow, Stuck } from "./Detector.ts"
 
 const Timed = Schema.Struct({ id: Schema.String, at: Schema.Finite, ms: Schema.Finite })
@@ -36,11 +36,6 @@ export const Memory = Schema.Struct({
   stuck: Schema.Array(Schema.Struct({ id: Schema.String, p95: Schema.Finite }))
 })
 export type Memory = typeof Memory.Type
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
 
 /** Maximum number of durations and of peaks, and the time for which a peak counts. */
 const stored = { durations: 60, peaks: 5, peakAge: 56 * day }

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import { percentile } from "../../executions/Profile.ts"
-import { isAttended, type Run } from "../Observation.ts"
+import { hour, isAttended, type Run, week } from "../Observation.ts"
 import type { Detector, Empty } from "./Detector.ts"
 
 const Sample = Schema.Struct({
@@ -31,9 +31,6 @@ export const Memory = Schema.Struct({
   empty: Schema.optionalKey(Episode)
 })
 export type Memory = typeof Memory.Type
-
-const hour = 3_600_000
-const week = 168 * hour
 
 /** Maximum number of samples, and the least number of full ones, and of empty ones after them, for a judgment. */
 const stored = 12

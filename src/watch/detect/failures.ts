@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { sha256 } from "../../base/Hash.ts"
 import { defined } from "../../base/Json.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
-import { isAttended, type Run } from "../Observation.ts"
+import { day, isAttended, type Run } from "../Observation.ts"
 import type { Detector, Failed, Origin } from "./Detector.ts"
 
 const Text = Schema.optionalKey(Schema.String)
@@ -45,8 +45,6 @@ export const Memory = Schema.Struct({
   causes: Schema.Array(Episode)
 })
 export type Memory = typeof Memory.Type
-
-const day = 86_400_000
 
 /** Maximum number of causes of a workflow that are remembered. */
 const maxCauses = 20

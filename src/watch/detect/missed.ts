@@ -4,13 +4,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { defined } from "../../base/Json.ts"
 import * as Schedules from "../../workflow/Schedules.ts"
-import type { Run } from "../Observation.ts"
+import { day, hour, minute, type Run, second } from "../Observation.ts"
 import type { Detector, Missed, Subject } from "./Detector.ts"
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
 
 /** Tolerance for late runs, when n8n is busy or its queue is full. */
 export const grace = 3 * minute

@@ -1,13 +1,9 @@
 /** Usual times of the runs of webhooks and polling triggers, and silence against them. Pure. */
 import * as Schema from "effect/Schema"
 import * as Schedules from "../../workflow/Schedules.ts"
-import type { Run } from "../Observation.ts"
+import { day, hour, minute, type Run, week } from "../Observation.ts"
 import type { Detector, Silent, Subject } from "./Detector.ts"
 
-const minute = 60_000
-const hour = 60 * minute
-const day = 24 * hour
-const week = 7 * day
 const hoursOfWeek = 168
 /** Time in which what happens once a day happens once. */
 const short = 20 * hour
