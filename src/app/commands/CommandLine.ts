@@ -24,8 +24,7 @@ import { init } from "./init.ts"
 import { executions, why, workflows } from "./look.ts"
 import { health, watch } from "./monitor.ts"
 import { prove, test } from "./prove.ts"
-import { root } from "./root.ts"
-import { row } from "./row.ts"
+import { root, row } from "./row.ts"
 import { call, tools } from "./tools.ts"
 
 const width = () => Math.min(Help.maxWidth, Terminal.screen().width)

@@ -23,8 +23,7 @@ import * as Terminal from "../Terminal.ts"
 import { withFolders } from "./drawings.ts"
 import * as flags from "./flags.ts"
 import { last, timeout } from "./prove.ts"
-import { checkWrites, isConfirmed, name, placeOf } from "./root.ts"
-import { onN8n, row } from "./row.ts"
+import { checkWrites, isConfirmed, name, onN8n, placeOf, row } from "./row.ts"
 import { jsonIn } from "./tools.ts"
 
 const decodeOperations = Schema.decodeUnknownEffect(Schema.Array(Operation))

@@ -20,8 +20,7 @@ import * as Options from "../config/Options.ts"
 import * as Writer from "../report/Writer.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { placeOf } from "./root.ts"
-import { onN8n, row } from "./row.ts"
+import { onN8n, placeOf, row } from "./row.ts"
 
 type Key = ReadonlyArray<string>
 

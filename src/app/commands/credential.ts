@@ -19,8 +19,7 @@ import * as Options from "../config/Options.ts"
 import * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, isConfirmed } from "./root.ts"
-import { onN8n, row } from "./row.ts"
+import { checkWrites, isConfirmed, onN8n, row } from "./row.ts"
 
 const select = (message: string, choices: ReadonlyArray<unknown>) =>
   Prompt.Select<unknown>({

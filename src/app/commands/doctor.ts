@@ -8,8 +8,7 @@ import * as N8nChecks from "../doctor/N8nChecks.ts"
 import type * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { offeredTools } from "./root.ts"
-import { row } from "./row.ts"
+import { offeredTools, row } from "./row.ts"
 
 const surroundings = Effect.fnUntraced(function*(options: Options.Options) {
   if (options.oauthIssuer === undefined && options.publicUrl === undefined) return []

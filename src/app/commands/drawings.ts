@@ -20,8 +20,7 @@ import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { name as program } from "./root.ts"
-import { row } from "./row.ts"
+import { name as program, row } from "./row.ts"
 
 const drawing = Effect.promise(async () => ({
   MapSvg: await import("../../pictures/MapSvg.ts"),

@@ -20,8 +20,7 @@ import * as SyncReport from "../report/SyncReport.ts"
 import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, name } from "./root.ts"
-import { type Form, row } from "./row.ts"
+import { checkWrites, type Form, name, row } from "./row.ts"
 
 const maxOutput = 64_000_000
 

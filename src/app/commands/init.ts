@@ -27,8 +27,7 @@ import * as Layout from "../report/Layout.ts"
 import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { exit, name as program, offeredTools } from "./root.ts"
-import { row } from "./row.ts"
+import { exit, name as program, offeredTools, row } from "./row.ts"
 
 /** Address of n8n in an address of its editor or API. */
 const addressOf = (text: string) =>

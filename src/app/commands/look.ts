@@ -15,8 +15,7 @@ import * as Options from "../config/Options.ts"
 import * as RunReport from "../report/RunReport.ts"
 import * as drawings from "./drawings.ts"
 import * as flags from "./flags.ts"
-import { name as program, programFor } from "./root.ts"
-import { onN8n, row } from "./row.ts"
+import { name as program, onN8n, programFor, row } from "./row.ts"
 
 export const timezone = flags.text(
   "timezone",

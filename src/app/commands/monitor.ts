@@ -23,8 +23,7 @@ import * as Watching from "../Watching.ts"
 import * as drawings from "./drawings.ts"
 import * as flags from "./flags.ts"
 import * as look from "./look.ts"
-import { exit, name, programFor } from "./root.ts"
-import { onN8n, row } from "./row.ts"
+import { exit, name, onN8n, programFor, row } from "./row.ts"
 
 /** Tolerance, so that the limit itself is accepted. */
 const minute = 60_000

@@ -24,8 +24,7 @@ import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { fileOf, withFolders } from "./drawings.ts"
 import * as flags from "./flags.ts"
-import { checkWrites, exit } from "./root.ts"
-import { row } from "./row.ts"
+import { checkWrites, exit, row } from "./row.ts"
 
 const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
   const roots = paths.length === 0 ? ["."] : paths

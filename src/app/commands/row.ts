@@ -1,21 +1,74 @@
-/** A command as a row: its flags, the services that it needs, what it does, and the forms of its report. */
+/**
+ * The root command, whose options all commands share, and a command as a row: its flags, the services that it needs, what
+ * it does, and the forms of its report.
+ */
 import * as Command from "effect/cli/Command"
+import * as Prompt from "effect/cli/Prompt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as Layer from "effect/Layer"
-import { dirname, resolve } from "node:path"
+import { dirname, relative, resolve } from "node:path"
+import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import * as Browser from "../Browser.ts"
+import * as Declarations from "../config/Declarations.ts"
 import * as Options from "../config/Options.ts"
-import type * as Layout from "../report/Layout.ts"
-import type * as Report from "../report/Report.ts"
+import { name } from "../Environment.ts"
+import * as Mcp from "../Mcp.ts"
+import * as Layout from "../report/Layout.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as Writer from "../report/Writer.ts"
 import * as Terminal from "../Terminal.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as flags from "./flags.ts"
-import { exit, root } from "./root.ts"
+
+export { name } from "../Environment.ts"
+
+export const root = Command.make(name).pipe(
+  Command.withSharedFlags(Declarations.flags),
+  Command.withDescription(
+    "Without a command it is an MCP server, over stdio or HTTP, until stdin ends or it is stopped."
+  )
+)
+
+/** Real path of a folder and its name in reports, and the file if the path leads to one. */
+export const placeOf = Effect.fnUntraced(function*(userPath: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { real, type } = yield* Effect.flatMap(
+    fs.realPath(userPath),
+    (real) => Effect.map(fs.stat(real), ({ type }) => ({ real, type }))
+  ).pipe(Effect.mapError(() => Options.refuse(`'${userPath}' does not exist, or cannot be read`)))
+  const isFile = type !== "Directory"
+  const shown = relative("", resolve(userPath))
+  return {
+    root: isFile ? dirname(real) : real,
+    shownAs: isFile ? dirname(shown) : shown,
+    only: isFile ? real : undefined
+  }
+})
+
+/** Fails if the n8n is read-only; `deed` says what the command does, `otherwise` names an alternative. */
+export const checkWrites = (deed: string, otherwise = "") =>
+  Effect.flatMap(Tool.ReadOnly, (isReadOnly) =>
+    isReadOnly
+      ? Options.refuse(
+        `${deed}, but this n8n is read-only: remove --read-only, or choose another profile${otherwise}`
+      )
+      : Effect.void)
+
+/** Whether a person agrees; one who leaves the question does not. */
+export const isConfirmed = (message: string) =>
+  Effect.orElseSucceed(Prompt.run(Prompt.Confirm({ message, initial: false })), () => false)
+
+/** Program with the options that choose the same n8n again, for commands that a report suggests. */
+export const programFor = ({ demo, profile }: Options.Options) =>
+  `${name}${demo ? " --demo" : profile === undefined ? "" : ` --profile ${Layout.shellWord(profile)}`}`
+
+export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
+
+export const offeredTools = (options: Options.Options) =>
+  Effect.map(Mcp.servedTools(options), (served) => Tool.offered(served, options.readOnly))
 
 const data = { json: flags.toggle("json", "Print JSON, as in a pipe") }
 
@@ -54,16 +107,16 @@ const forms = {
 }
 
 /** Report without JSON. */
-type Lines = Omit<Report.Report, "json">
+type Lines = Omit<Writer.Report, "json">
 
 interface Reports {
   readonly none: void
-  readonly lines: Report.Report | void
-  readonly data: Report.Report
-  readonly page: Report.Report
+  readonly lines: Writer.Report | void
+  readonly data: Writer.Report
+  readonly page: Writer.Report
   readonly drawing: Lines
-  readonly findings: Report.Judgment
-  readonly overview: Report.Judgment
+  readonly findings: Writer.Judgment
+  readonly overview: Writer.Judgment
 }
 
 /** Form in which a command reports, for one that prints while it works. */
@@ -111,7 +164,7 @@ const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
 
 /** Prints a report in its format, and sets the exit status, which is the same in all. */
 const present = Effect.fnUntraced(function*(
-  report: Lines | Report.Report | Report.Judgment,
+  report: Lines | Writer.Report | Writer.Judgment,
   { format, screen }: Form,
   { command, junit, startedAt }: {
     readonly command: string

@@ -21,8 +21,7 @@ import json from "./examples.json" with { type: "json" }
 import * as flags from "./flags.ts"
 import { didYouMean, maxWidth } from "./help.ts"
 import excluded from "./notInDemo.json" with { type: "json" }
-import { exit, name as program, offeredTools } from "./root.ts"
-import { onN8n, row } from "./row.ts"
+import { exit, name as program, offeredTools, onN8n, row } from "./row.ts"
 
 /** Arguments by tool, which work with `--demo`. */
 export const examples: { readonly [tool: string]: object } = json

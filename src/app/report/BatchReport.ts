@@ -10,7 +10,7 @@ import type * as Finding from "../../fleet/inspection/Finding.ts"
 import type * as batches from "../../tools/shared/Batches.ts"
 import type * as BatchProof from "../../trials/proof/BatchProof.ts"
 import * as ProofReport from "./ProofReport.ts"
-import type { Judgment } from "./Report.ts"
+import type { Judgment } from "./Writer.ts"
 import * as Writer from "./Writer.ts"
 
 const text = (value: string) => Visible.label(value, 200)

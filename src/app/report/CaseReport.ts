@@ -11,7 +11,7 @@ import type { Difference } from "../../trials/cases/TestCase.ts"
 import * as TestCopies from "../../trials/TestCopies.ts"
 import * as TextDiff from "../../workflow/diff/TextDiff.ts"
 import * as Layout from "./Layout.ts"
-import type { Judgment, Subject } from "./Report.ts"
+import type { Judgment, Subject } from "./Writer.ts"
 
 export type Named = CaseRun.Outcome & { readonly name: string }
 

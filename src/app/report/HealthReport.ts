@@ -6,8 +6,8 @@ import type * as Finding from "../../fleet/inspection/Finding.ts"
 import type * as Health from "../../watch/Health.ts"
 import { byUrgency, type Incident, type Kind } from "../../watch/Incident.ts"
 import * as Layout from "./Layout.ts"
-import type { Judgment } from "./Report.ts"
 import * as WatchReport from "./WatchReport.ts"
+import type { Judgment } from "./Writer.ts"
 import * as Writer from "./Writer.ts"
 
 export interface Context extends WatchReport.Context {

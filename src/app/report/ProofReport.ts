@@ -9,7 +9,7 @@ import * as Groups from "../../trials/proof/Groups.ts"
 import type * as Proof from "../../trials/proof/Proof.ts"
 import type * as Proofs from "../../trials/proof/Proofs.ts"
 import * as Reference from "../../workflows/Reference.ts"
-import type { Judgment, Subject } from "./Report.ts"
+import type { Judgment, Subject } from "./Writer.ts"
 
 /** Place of a workflow that a person names: a file, or on n8n. */
 const placeOf = ({ id, name }: Proofs.Named) =>

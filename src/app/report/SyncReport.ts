@@ -9,7 +9,7 @@ import * as Visible from "../../base/Visible.ts"
 import type * as Sync from "../../sync/Sync.ts"
 import type * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import * as Layout from "./Layout.ts"
-import type { Report } from "./Report.ts"
+import type { Report } from "./Writer.ts"
 
 /** Error in one line: message, n8n's details, hint. */
 export const explain = (error: Errors.N8nError): string =>

@@ -8,7 +8,6 @@ import * as Checked from "../check/CheckedWorkflow.ts"
 import { isCommunity } from "../check/TypeProblems.ts"
 import * as Arrangement from "./Arrangement.ts"
 import * as Connect from "./connect.ts"
-import * as Patch from "./patch.ts"
 import { unique } from "./rename.ts"
 import * as Step from "./step.ts"
 import { descriptionOf, update } from "./update.ts"
@@ -91,9 +90,9 @@ export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
     const { description, type, typeVersion } = kind
     const keys = Object.keys(parameters)
     const shape = { description, typeVersion, parameters }
-    yield* Patch.refuseUnknown(shape, keys, lookups)
+    yield* Step.refuseUnknown(shape, keys, lookups)
     const [id, name] = [freshId(workflow, lookups), nameOf(workflow, kind, wanted)]
-    const repaired = Patch.repaired(shape, keys, name, lookups)
+    const repaired = Step.repaired(shape, keys, name, lookups)
     const bare = { parameters: repaired.parameters, type, typeVersion, position: [0, 0], id, name }
     const checked = Step.read({ node: bare }, lookups)
     const isSub = checked !== undefined && Checked.isSubNode(checked)

@@ -13,7 +13,6 @@ import * as Graph from "../Graph.ts"
 import * as Placeholders from "../Placeholders.ts"
 import * as PortNames from "../PortNames.ts"
 import { type Kind, kindOf } from "./add.ts"
-import * as Patch from "./patch.ts"
 import { matchPorts } from "./rewire.ts"
 import * as Step from "./step.ts"
 
@@ -52,7 +51,7 @@ const makeNode = (
     : description === undefined
     ? {}
     : fittingParameters(rest, overrides, description, typeVersion, lookups)
-  const { lines, parameters } = Patch.repaired(
+  const { lines, parameters } = Step.repaired(
     { description, typeVersion, parameters: { ...carried, ...overrides } },
     Object.keys(overrides),
     str(node["name"]) ?? "",
@@ -106,7 +105,7 @@ export const replaceNode: Step.Edit<"replaceNode"> = (workflow, operation, looku
     const { index, name, node } = entry
     const kind = yield* kindOf(workflow, operation.type, operation.typeVersion, lookups)
     const keys = Object.keys(overrides).filter((key) => overrides[key] !== null)
-    yield* Patch.refuseUnknown({ ...kind, parameters: overrides }, keys, lookups)
+    yield* Step.refuseUnknown({ ...kind, parameters: overrides }, keys, lookups)
     const { lines, next } = makeNode(node, kind, overrides, lookups)
     const [before, after] = [Step.read(entry, lookups), Step.read({ node: next }, lookups)]
     const words = Step.wordsFor(workflow, entry)

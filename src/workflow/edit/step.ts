@@ -1,10 +1,13 @@
 /** Shared parts of all edits: finding nodes and refusing operations. */
 import * as Result from "effect/Result"
 import type { Hint } from "../../base/Advice.ts"
-import { arr, num, type Obj, str, without } from "../../base/Json.ts"
+import { arr, num, type Obj, obj, str, without } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
 import * as Turn from "../../base/Turn.ts"
+import * as ParameterRules from "../../catalogue/parameters/ParameterRules.ts"
 import { nameOf, nodes } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
+import * as RepairedParameters from "../repair/RepairedParameters.ts"
 import type { Left } from "../upgrade/Upgrade.ts"
 import type { Of, Operation } from "./operation.ts"
 
@@ -120,3 +123,55 @@ export const brief = (value: unknown, most = 60): string => {
 
 export const typed = (type: string, version: unknown): string =>
   num(version) === undefined ? type : `${type} ${num(version)}`
+
+type For = RepairedParameters.For
+
+/** Applies a merge patch (RFC 7396): objects are merged, null removes, any other value replaces. */
+export const merge = (value: unknown, patch: unknown): unknown => {
+  const changes = obj(patch)
+  if (changes === undefined) return patch
+  const result = new Map(Object.entries(obj(value) ?? {}))
+  for (const [key, change] of Object.entries(changes)) {
+    if (change === null) result.delete(key)
+    else result.set(key, merge(result.get(key), change))
+  }
+  return Object.fromEntries(result)
+}
+
+/** Parameters repaired below the names, and lines that say so. */
+export const repaired = (
+  node: For,
+  names: ReadonlyArray<string>,
+  name: string,
+  lookups: Lookups
+): { readonly parameters: Obj; readonly lines: ReadonlyArray<string> } => {
+  const { parameters, reshaped } = RepairedParameters.repaired(node, (each) => names.includes(each), lookups)
+  return { parameters, lines: reshaped.map((path) => `repaired the shape of ${path} of '${name}'`) }
+}
+
+/** Refuses parameters at these paths on which the catalogue has a remark. */
+export const refuseRemarked = (
+  { description, parameters, typeVersion }: For,
+  paths: ReadonlyArray<string>,
+  { suggest }: Lookups,
+  messageOf = ({ message }: { readonly path: string; readonly message: string }) => message
+): Attempt<void> => {
+  const remark = description === undefined || paths.length === 0
+    ? undefined
+    : ParameterRules.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
+  return remark === undefined
+    ? Result.void
+    : refuse(JsonPath.join("parameters", remark.path), messageOf(remark), remark.fix ?? { _tag: "ShowParameters" })
+}
+
+export const refuseUnknown = (node: For, keys: ReadonlyArray<string>, lookups: Lookups): Attempt<void> => {
+  const { description, typeVersion } = node
+  const unknown = keys.filter((key) => description?.properties.every(({ name }) => name !== key))
+    .map((key) => JsonPath.member("", key))
+  return refuseRemarked(
+    node,
+    unknown,
+    lookups,
+    ({ path }) => `${description?.displayName} ${typeVersion} has no parameter '${path.slice(0, 100)}'.`
+  )
+}

@@ -9,7 +9,6 @@ import { typeOf } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
 import type { Of } from "./operation.ts"
-import * as Patch from "./patch.ts"
 import * as Rewire from "./rewire.ts"
 import * as Step from "./step.ts"
 
@@ -73,11 +72,11 @@ export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
     }
     if (patch !== undefined) {
       const description = yield* descriptionOf(Object.fromEntries(node), "typeVersion" in rest, lookups)
-      const parameters = obj(Patch.merge(node.get("parameters"), patch)) ?? {}
+      const parameters = obj(Step.merge(node.get("parameters"), patch)) ?? {}
       const keys = Object.keys(patch).filter((key) => patch[key] !== null)
       const shape = { description, parameters, typeVersion: num(node.get("typeVersion")) ?? 1 }
-      yield* Patch.refuseUnknown(shape, keys, lookups)
-      const repaired = Patch.repaired(shape, keys, entry.name, lookups)
+      yield* Step.refuseUnknown(shape, keys, lookups)
+      const repaired = Step.repaired(shape, keys, entry.name, lookups)
       repairs = repaired.lines
       node.set("parameters", repaired.parameters)
     } else if ("typeVersion" in rest) yield* descriptionOf(Object.fromEntries(node), true, lookups)
@@ -110,7 +109,7 @@ export const move: Step.Edit<"move"> = (workflow, { node: word, position: { x, y
 
 export const settings: Step.Edit<"settings"> = (workflow, operation) => {
   const before = obj(workflow["settings"]) ?? {}
-  const after = Patch.merge(before, operation.settings)
+  const after = Step.merge(before, operation.settings)
   const changes = WorkflowDiff.lines(before, after, "settings")
   return Result.succeed(
     changes.length === 0

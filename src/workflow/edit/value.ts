@@ -7,7 +7,6 @@ import { redact } from "../../base/Redact.ts"
 import * as Rows from "../../base/Rows.ts"
 import { nameOf, nodes, parametersOf } from "../../n8n/model/Workflow.ts"
 import type { Of } from "./operation.ts"
-import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
 import * as Step from "./step.ts"
 import { update } from "./update.ts"
@@ -132,11 +131,11 @@ const commit = (
   const keys = Object.hasOwn(parameters, key) ? [String(key)] : []
   const newKeys = keys.filter((each) => !Object.hasOwn(parametersOf(entry.node), each))
   const checked = Result.andThen(
-    Patch.refuseUnknown(next, newKeys, lookups),
-    () => Patch.refuseRemarked(next, newPaths, lookups)
+    Step.refuseUnknown(next, newKeys, lookups),
+    () => Step.refuseRemarked(next, newPaths, lookups)
   )
   return atPath(Result.map(checked, () => {
-    const repaired = Patch.repaired(next, keys, entry.name, lookups)
+    const repaired = Step.repaired(next, keys, entry.name, lookups)
     const step = withNode(workflow, entry, { ...node, parameters: repaired.parameters }, lookups)
     return { ...step, changes: [...step.changes, ...repaired.lines] }
   }))

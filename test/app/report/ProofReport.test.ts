@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as ProofReport from "../../../src/app/report/ProofReport.ts"
-import type { Judgment } from "../../../src/app/report/Report.ts"
+import type { Judgment } from "../../../src/app/report/Writer.ts"
 import * as Writer from "../../../src/app/report/Writer.ts"
 import type * as Drill from "../../../src/trials/drill/Drill.ts"
 import * as Groups from "../../../src/trials/proof/Groups.ts"
