@@ -14,12 +14,12 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import { map as mapValues } from "effect/Record"
-import * as answers from "./answers.ts"
 import * as credentialRoutes from "./credentialRoutes.ts"
 import * as dataTableRoutes from "./dataTableRoutes.ts"
 import * as executionRoutes from "./executionRoutes.ts"
 import * as instanceRoutes from "./instanceRoutes.ts"
 import * as publishingRoutes from "./publishingRoutes.ts"
+import * as server from "./server.ts"
 import {
   Disconnected,
   type Major,
@@ -162,7 +162,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
         now,
         options
       })
-    }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(answers.json({ message }, { status }))))
+    }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(server.json({ message }, { status }))))
 
     const exchange = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       requests.push(request)
@@ -178,7 +178,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
     const n8n: N8nApi = {
       client: HttpClient.make((request, url) =>
         exchange(record(request, url), url).pipe(
-          Effect.flatMap((response) => answers.respond(request, response)),
+          Effect.flatMap((response) => server.respond(request, response)),
           Effect.catchTag("Disconnected", (cause) =>
             Effect.fail(
               new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
@@ -200,7 +200,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
           const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }
           const answer = status === 0
             ? Effect.fail(new Disconnected())
-            : Effect.sync(() => answers.json({ message }, { status, headers }))
+            : Effect.sync(() => server.json({ message }, { status, headers }))
           failures = { left, answer }
         })
     }

@@ -3,9 +3,8 @@
  * of n8n 2.41.1, also where 1.x requires less.
  */
 import * as Effect from "effect/Effect"
-import { json } from "./answers.ts"
 import types from "./generated/credentialTypes.json" with { type: "json" }
-import { api, type Call, type Handler, type Major, paginate, refuse } from "./server.ts"
+import { api, type Call, type Handler, json, type Major, paginate, refuse } from "./server.ts"
 import { type Credential, type Obj, obj, only, owner } from "./world.ts"
 
 /** Type of a field, or the values that it may have. */

@@ -1,7 +1,6 @@
 /** Data tables of 2.x, whose errors have the wording of 1.x. */
 import * as Effect from "effect/Effect"
-import { empty, json } from "./answers.ts"
-import { api, type Call, type Handler, paginate, type Refusal, refuse } from "./server.ts"
+import { api, type Call, empty, type Handler, json, paginate, type Refusal, refuse } from "./server.ts"
 import { list, type Obj, obj, owner, type Table, without } from "./world.ts"
 
 type Row = Table["rows"][number]

@@ -1,7 +1,6 @@
 /** Executions: list, read, retry and stop, and the production webhooks that start them. */
 import * as Effect from "effect/Effect"
-import { empty, json, text } from "./answers.ts"
-import { api, type Call, encodeCursor, type Handler, pageOf, refuse, route } from "./server.ts"
+import { api, type Call, empty, encodeCursor, type Handler, json, pageOf, refuse, route, text } from "./server.ts"
 import { addExecution, type Execution, isInProject, list, type Node, type Obj, obj, only, without } from "./world.ts"
 
 /** Methods of a webhook path; each request brings a pending registration closer. */

@@ -1,8 +1,7 @@
 /** n8n itself: its start page, community packages and projects, and its audit as far as it does not depend on node types. */
 import * as Effect from "effect/Effect"
-import { json, text } from "./answers.ts"
 import securitySettings from "./securitySettings.json" with { type: "json" }
-import { api, type Call, type Handler, paginate, refuse, route } from "./server.ts"
+import { api, type Call, type Handler, json, paginate, refuse, route, text } from "./server.ts"
 import { list, type Node, obj, type Workflow } from "./world.ts"
 
 const advice = "Keeping unused credentials in your instance is an unneeded security risk."

@@ -1,7 +1,6 @@
 /** Publishing on 2.x, activating on 1.x, the versions of a workflow, and the views in which it is returned. */
 import * as Effect from "effect/Effect"
-import { json } from "./answers.ts"
-import { api, type Call, type Handler, paginate, type Refusal, refuse } from "./server.ts"
+import { api, type Call, type Handler, json, paginate, type Refusal, refuse } from "./server.ts"
 import { canStart, triggerCount, unknownType } from "./workflowRules.ts"
 import {
   activeVersion,
