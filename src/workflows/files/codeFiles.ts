@@ -22,12 +22,6 @@ import { decode, isElsewhere, readAll } from "./read.ts"
 import { isNotFound, refuse, unreadable } from "./refusals.ts"
 import * as SecretFiles from "./secretFiles.ts"
 
-interface Reference {
-  readonly path: CodePlace["path"]
-  /** Relative to the workflow's folder, with slashes. */
-  readonly file: string
-}
-
 const extensions: ReadonlySet<string> = new Set(["css", "html", "js", "py", "sql"])
 
 /** Whether a file can contain code: below the workflow's folder, with the extension of a language, not hidden. */
@@ -36,48 +30,24 @@ const isCodeFile = (file: string): boolean =>
   file.split("/").every((name) => name !== "" && !name.startsWith(".") && name !== "node_modules") &&
   extensions.has(file.slice(file.lastIndexOf(".") + 1))
 
-/** Key and text of an object that is a reference, or looks like one. */
-const markOf = (value: unknown): readonly [string, string] | undefined => {
-  const [entry, ...others] = Object.entries(obj(value) ?? {})
-  return entry !== undefined && others.length === 0 && /^\$+file$/.test(entry[0]) && typeof entry[1] === "string"
-    ? [entry[0], entry[1]]
-    : undefined
-}
-
 type Path = CodePlace["path"]
 
-const inParameters = (workflow: unknown, change: (value: unknown, path: Path) => unknown): unknown =>
-  JsonPath.walk(workflow, [], (value, path) => {
-    const [top, index, key] = path
-    return top === "nodes" && typeof index === "number" && key === "parameters" ? change(value, path) : value
-  })
+/** References to code files, by their paths from the workflow's folder, with slashes. */
+const code = SecretFiles.standIns(
+  "file",
+  (content) => typeof content === "string" ? content : undefined,
+  (workflow, change) =>
+    JsonPath.walk(workflow, [], (value, path) => {
+      const [top, index, key] = path
+      return top === "nodes" && typeof index === "number" && key === "parameters" ? change(value, path) : value
+    })
+)
 
-const references = (inFile: unknown): ReadonlyArray<Reference> => {
-  const all: Array<Reference> = []
-  inParameters(inFile, (value, path) => {
-    const mark = markOf(value)
-    if (mark?.[0] === "$file") all.push({ path, file: mark[1] })
-    return value
-  })
-  return all
-}
-
-const join = (inFile: unknown, textOf: (file: string) => string): unknown =>
-  inParameters(inFile, (value) => {
-    const mark = markOf(value)
-    if (mark === undefined) return value
-    return mark[0] === "$file" ? textOf(mark[1]) : { [mark[0].slice(1)]: mark[1] }
-  })
+const references = (inFile: unknown) => code.all(inFile).map(({ content: file, path }) => ({ path, file }))
 
 const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.test(text)
 
-/** Key of a place, independent of the order of nodes. */
-const keyParts = (workflow: unknown, path: Path): Path => {
-  const node = JsonPath.get(workflow, path.slice(0, 2))
-  return [str(own(node, "id")) ?? str(own(node, "name")) ?? path[1] ?? "", ...path.slice(2)]
-}
-
-const keyOf = (workflow: unknown, path: Path) => JSON.stringify(keyParts(workflow, path))
+const keyOf = (workflow: unknown, path: Path) => JSON.stringify(SecretFiles.stablePath(workflow, path))
 
 /**
  * JSON of a workflow's own file, and the texts of its code files. `before` is the current JSON of the file. Without
@@ -109,9 +79,9 @@ const split = (
   /** File of the node's code under another parameter, which is gone: an upgrade renames `functionCode` to `jsCode`. */
   const renamed = (path: Path) => {
     if (!/code$/i.test(String(path.at(-1)))) return undefined
-    const [name] = keyParts(workflow, path)
+    const [, name] = SecretFiles.stablePath(workflow, path)
     const gone = [...known].filter(([key]) => {
-      const [owner, ...rest] = JSON.parse(key) as Path
+      const [, owner, ...rest] = JSON.parse(key) as Path
       return owner === name && typeof JsonPath.get(workflow, [...path.slice(0, 2), ...rest]) !== "string"
     })
     return gone.length === 1 ? gone[0]?.[1] : undefined
@@ -128,9 +98,7 @@ const split = (
     stems.add(`${name}.json`)
     return `${folder}/${name}.${extension}`
   }
-  const value = inParameters(workflow, (inner, path) => {
-    const mark = markOf(inner)
-    if (mark !== undefined) return { [`$${mark[0]}`]: mark[1] }
+  const value = code.split(workflow, (inner, path) => {
     if (typeof inner !== "string" || !canBeFile(inner)) return inner
     const file = fileFor(path, inner)
     if (file === undefined) return inner
@@ -291,7 +259,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       }
       files.set(name, text)
     }
-    const value = join(withSecrets, (name) => files.get(name) ?? "")
+    const value = code.join(withSecrets, (name) => files.get(name) ?? "")
     const text = yield* Contents.rewriting(raw, at, value)
     const hasSecrets = SecretFiles.keysIn(inFile).length > 0
     return text === raw ? { text } : { text, beside: { raw, hasSecrets, files } satisfies Beside }

@@ -15,37 +15,75 @@ import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as LiteralSecrets from "../../workflow/LiteralSecrets.ts"
-import * as fileNames from "./fileNames.ts"
 import { readable } from "./fileNames.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import { refuse, stem, writable } from "./refusals.ts"
 
+type Change = (value: unknown, path: JsonPath.Path) => unknown
+
+/**
+ * Objects `{"$word": content}`, each of which stands for something else: `contentOf` says which contents are valid, and
+ * `walk` where in a file they stand.
+ */
+export const standIns = <C>(
+  word: string,
+  contentOf: (content: unknown) => C | undefined,
+  walk: (inFile: unknown, change: Change) => unknown
+) => {
+  const pattern = new RegExp(`^\\$+${word}$`)
+  /** Key and content of an object that stands for something, or looks like it. */
+  const markOf = (value: unknown) => {
+    const [entry, ...others] = Object.entries(obj(value) ?? {})
+    if (entry === undefined || others.length > 0 || !pattern.test(entry[0])) return undefined
+    const content = contentOf(entry[1])
+    return content === undefined ? undefined : { key: entry[0], content, isMeant: entry[0] === `$${word}` }
+  }
+  return {
+    all: (inFile: unknown) => {
+      const all: Array<{ readonly path: JsonPath.Path; readonly content: C }> = []
+      walk(inFile, (value, path) => {
+        const mark = markOf(value)
+        if (mark?.isMeant === true) all.push({ path, content: mark.content })
+        return value
+      })
+      return all
+    },
+    join: (inFile: unknown, valueOf: (content: C) => unknown) =>
+      walk(inFile, (value) => {
+        const mark = markOf(value)
+        if (mark === undefined) return value
+        return mark.isMeant ? valueOf(mark.content) : { [mark.key.slice(1)]: mark.content }
+      }),
+    /** Puts others in; an object that only looks like one gets one more `$`. */
+    split: (value: unknown, change: Change) =>
+      walk(value, (inner, path) => {
+        const mark = markOf(inner)
+        return mark === undefined ? change(inner, path) : { [`$${mark.key}`]: mark.content }
+      })
+  }
+}
+
+/** Path that names a node by its id or name, whatever the order of nodes. */
+export const stablePath = (workflow: unknown, path: JsonPath.Path): JsonPath.Path => {
+  if (path[0] !== "nodes" || path.length < 2) return path
+  const node = JsonPath.get(workflow, path.slice(0, 2))
+  return path.with(1, str(own(node, "id")) ?? str(own(node, "name")) ?? path[1] ?? "")
+}
+
 type Content = string | ReadonlyArray<string>
 
-/** Key and content of an object that is a reference, or looks like one. */
-const markOf = (value: unknown): readonly [string, Content] | undefined => {
-  const [entry, ...others] = Object.entries(obj(value) ?? {})
-  if (entry === undefined || others.length > 0 || !/^\$+secret$/.test(entry[0])) return undefined
-  const [key, content] = entry
+const marks = standIns("secret", (content): Content | undefined => {
+  if (typeof content === "string") return content
   const texts = arr(content).flatMap((each) => str(each) ?? [])
-  if (typeof content === "string") return [key, content]
-  return Array.isArray(content) && texts.length === content.length && texts.length % 2 === 1 ? [key, texts] : undefined
-}
+  return Array.isArray(content) && texts.length === content.length && texts.length % 2 === 1 ? texts : undefined
+}, (inFile, change) => JsonPath.walk(inFile, [], change))
 
 const keysOf = (content: Content): ReadonlyArray<string> =>
   typeof content === "string" ? [content] : content.filter((_, index) => index % 2 === 1)
 
 /** References of a file to secrets. */
-export const references = (inFile: unknown) => {
-  const all: Array<{ readonly path: JsonPath.Path; readonly content: Content }> = []
-  JsonPath.walk(inFile, [], (value, path) => {
-    const mark = markOf(value)
-    if (mark?.[0] === "$secret") all.push({ path, content: mark[1] })
-    return value
-  })
-  return all
-}
+export const references = marks.all
 
 /** Keys of all secrets that a file refers to. */
 export const keysIn = (inFile: unknown): ReadonlyArray<string> =>
@@ -57,22 +95,14 @@ const valueOf = (content: Content, values: ReadonlyMap<string, unknown>) =>
     : content.map((text, index) => index % 2 === 1 ? String(values.get(text)) : text).join("")
 
 const join = (inFile: unknown, values: ReadonlyMap<string, unknown>): unknown =>
-  JsonPath.walk(inFile, [], (value) => {
-    const mark = markOf(value)
-    if (mark === undefined) return value
-    return mark[0] === "$secret" ? valueOf(mark[1], values) : { [mark[0].slice(1)]: mark[1] }
-  })
+  marks.join(inFile, (content) => valueOf(content, values))
 
 /** JSON of a file without the values of its secrets, which may be elsewhere. */
 export const hidden = (inFile: unknown): unknown =>
   join(inFile, new Map(keysIn(inFile).map((key) => [key, Redact.marker])))
 
 /** Identifies a place in a workflow, whatever the order and the names of its nodes. */
-const placeOf = (workflow: unknown, path: JsonPath.Path) => {
-  if (path[0] !== "nodes" || path.length < 2) return JSON.stringify(path)
-  const node = JsonPath.get(workflow, path.slice(0, 2))
-  return JSON.stringify(path.with(1, str(own(node, "id")) ?? str(own(node, "name")) ?? path[1] ?? ""))
-}
+const placeOf = (workflow: unknown, path: JsonPath.Path) => JSON.stringify(stablePath(workflow, path))
 
 /** Literal secrets, and what redaction shows in their place, by path. */
 const literals = (workflow: Obj) =>
@@ -133,9 +163,7 @@ const split = (
       : pieces.flatMap((piece, index) => index === 0 ? [piece] : [names[index - 1] ?? "", piece])
   }
 
-  const value = JsonPath.walk(workflow, [], (inner, path) => {
-    const mark = markOf(inner)
-    if (mark !== undefined) return { [`$${mark[0]}`]: mark[1] }
+  const value = marks.split(workflow, (inner, path) => {
     const isText = typeof inner === "string"
     const place = JSON.stringify(path)
     const isLiteral = places.has(place)
@@ -230,7 +258,7 @@ export const make = Effect.fnUntraced(function*(
   ) {
     const before = mode === "join" ? undefined : raw
     const isExtracted = mode === "extract" || keysIn(before).length > 0
-    const options = { isExtracted, prefix: fileNames.readable(stem(path.basename(file))) }
+    const options = { isExtracted, prefix: readable(stem(path.basename(file))) }
     if (!isExtracted) return split(workflow, before, { ...options, values: new Map() }).value
     const folder = yield* folderOf(file)
     return yield* Effect.gen(function*() {
