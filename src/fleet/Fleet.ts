@@ -54,18 +54,22 @@ import { placeOf } from "../workflows/Reference.ts"
 import { isLive as isPublished, outside } from "../workflows/store/Outcome.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import {
+  type Context,
+  contextOf,
+  decide,
   fileNow,
   forEach,
+  isOfNode,
   isOwnDraft,
   modification,
   nowById,
+  obstacle,
   ofFile,
   snapshotWith,
   type State,
   untouched
 } from "./batchState.ts"
 import * as Change from "./change.ts"
-import { type Context, contextOf, decide, isOfNode, obstacle } from "./decision.ts"
 import * as extraction from "./extraction.ts"
 import { Operations } from "./Operations.ts"
 import type * as places from "./places.ts"
@@ -74,7 +78,7 @@ import * as swaps from "./swaps.ts"
 import * as WorkflowSelection from "./WorkflowSelection.ts"
 
 export { differences, type State } from "./batchState.ts"
-export { state } from "./decision.ts"
+export { state } from "./batchState.ts"
 export type { Operation } from "./Operations.ts"
 export { discard, type Entry, type Outcome, type Plan } from "./Plans.ts"
 export { previewRestore, restore } from "./undo.ts"

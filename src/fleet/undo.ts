@@ -16,10 +16,10 @@ import {
   ofFile,
   snapshotBefore,
   type State,
+  state,
   untouched
 } from "./batchState.ts"
 import * as Change from "./change.ts"
-import { state } from "./decision.ts"
 import * as Plans from "./Plans.ts"
 
 /**

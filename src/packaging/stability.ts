@@ -9,7 +9,7 @@ const stable = [
   /^(app\/Services|base\/Documents|executions\/(Executions|FailureGroups|RetryLog|Selection|Triage))$/,
   // Writes, of one workflow and of many.
   /^workflows\/(WorkflowEdit|Reference|store\/(Outcome|Snapshots|Versions|WorkflowStore))$/,
-  /^(workflow\/(edit\/WorkflowEdit|repair\/WorkflowInput)|fleet\/(Fleet|Operations|Plans|WorkflowSelection|decision|batchState|undo))$/
+  /^(workflow\/(edit\/WorkflowEdit|repair\/WorkflowInput)|fleet\/(Fleet|Operations|Plans|WorkflowSelection|batchState|undo))$/
 ]
 
 /** Modules that came after the first version; an export that came later than its module says `@since` itself. */

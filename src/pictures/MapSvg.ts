@@ -8,7 +8,6 @@ import * as Arrangement from "../workflow/edit/Arrangement.ts"
 import * as Graph from "../workflow/Graph.ts"
 import * as details from "./details.ts"
 import * as geometry from "./geometry.ts"
-import type { Box } from "./geometry.ts"
 import { glyphOf } from "./glyphs.ts"
 import type { Status } from "./Picture.ts"
 import type { Shown } from "./PicturePage.ts"
@@ -29,7 +28,7 @@ import {
 export const size = { width: 204, height: 56 }
 
 /** Frame around workflows without callers that are linked to the same workflows in the same way. */
-interface Frame extends Box {
+interface Frame extends geometry.Box {
   readonly ids: ReadonlyArray<string>
   /** Absent for workflows without links. */
   readonly edges: ReadonlyArray<Edge>
@@ -81,7 +80,7 @@ export const layOut = (ids: ReadonlyArray<string>, edges: ReadonlyArray<Edge>, a
     })
   )
   const keyOf = new Map([...framed].flatMap(([key, { ids }]) => ids.map((id) => [id, key] as const)))
-  const boxes = new Map<string, Pick<Box, "width" | "height">>([
+  const boxes = new Map<string, Pick<geometry.Box, "width" | "height">>([
     ...framed,
     ...ids.flatMap((id) => keyOf.has(id) ? [] : [[id, size] as const])
   ])

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { defined, obj, str } from "../base/Json.ts"
 import { redactText } from "../base/Redact.ts"
-import { itemCount } from "../executions/Execution.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as Profile from "../executions/Profile.ts"
@@ -77,7 +76,7 @@ export const sample = Effect.fnUntraced(function*(run: Run) {
   return {
     run,
     sample: execution === undefined || last === undefined ? undefined : {
-      items: itemCount(execution.runs.get(last) ?? []),
+      items: Execution.itemCount(execution.runs.get(last) ?? []),
       ...defined({ version: execution.version })
     } satisfies Sample as Sample,
     // Large data is a burden for n8n: the next read for this workflow is tomorrow.

@@ -11,25 +11,26 @@ import * as WorkflowInput from "../workflow/repair/WorkflowInput.ts"
 import { WorkflowFiles } from "./files/WorkflowFiles.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import * as Reference from "./Reference.ts"
-import { ofWorkflowId, selectorOf, type WorkflowPlace } from "./Reference.ts"
 import { Snapshots } from "./store/Snapshots.ts"
 import { Versions } from "./store/Versions.ts"
 
-const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { readonly path: string }, version: string) {
-  const files = yield* WorkflowFiles
-  const path = yield* files.locate(place.path)
-  if (version === Reference.published) {
-    return yield* Errors.invalid("version", "A file is not published", "Leave out @published to read the file.")
+const openFileVersion = Effect.fnUntraced(
+  function*(place: Reference.WorkflowPlace & { readonly path: string }, version: string) {
+    const files = yield* WorkflowFiles
+    const path = yield* files.locate(place.path)
+    if (version === Reference.published) {
+      return yield* Errors.invalid("version", "A file is not published", "Leave out @published to read the file.")
+    }
+    const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, path, version))
+    const contents = Contents.read(str(obj(workflow)?.["text"]) ?? "")
+    const inside = yield* Effect.mapError(
+      Effect.fromResult(Contents.one(contents, Reference.selectorOf(place.path))),
+      (why) =>
+        Errors.invalid("version", `Snapshot '${version}' is not a workflow: ${why}`, { _tag: "ListRestorableVersions" })
+    )
+    return { value: inside.workflow, repairs: [] }
   }
-  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, path, version))
-  const contents = Contents.read(str(obj(workflow)?.["text"]) ?? "")
-  const inside = yield* Effect.mapError(
-    Effect.fromResult(Contents.one(contents, selectorOf(place.path))),
-    (why) =>
-      Errors.invalid("version", `Snapshot '${version}' is not a workflow: ${why}`, { _tag: "ListRestorableVersions" })
-  )
-  return { value: inside.workflow, repairs: [] }
-})
+)
 
 /**
  * Opens the workflow that a reference names (see {@link Reference.parse}); `field` is the argument with the reference.
@@ -56,7 +57,9 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
   const from = { place, ...(version === undefined ? {} : { version }), repairs: [], notes: [], current: undefined }
   if (place.kind !== "n8n") {
     const { repairs, value } = yield* version === undefined
-      ? WorkflowFiles.use((files) => files.workflow(place.path)).pipe(Effect.mapError(ofWorkflowId(place, field)))
+      ? WorkflowFiles.use((files) => files.workflow(place.path)).pipe(
+        Effect.mapError(Reference.ofWorkflowId(place, field))
+      )
       : Effect.mapError(openFileVersion(place, version), inField)
     return { ...from, value, repairs }
   }

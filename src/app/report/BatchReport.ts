@@ -10,7 +10,6 @@ import type * as Finding from "../../fleet/inspection/Finding.ts"
 import type * as batches from "../../tools/shared/Batches.ts"
 import type * as BatchProof from "../../trials/proof/BatchProof.ts"
 import * as ProofReport from "./ProofReport.ts"
-import type { Judgment } from "./Writer.ts"
 import * as Writer from "./Writer.ts"
 
 const text = (value: string) => Visible.label(value, 200)
@@ -50,7 +49,10 @@ const findings = (
 const base = { isByRule: true, isFailing: ({ severity }: Finding.Finding) => severity !== "note" }
 
 /** Plan of changes that a person looks at before it is applied. */
-export const plan = ({ changes, entries }: Fleet.Plan, json: Outcome & { readonly unchanged?: number }): Judgment => {
+export const plan = (
+  { changes, entries }: Fleet.Plan,
+  json: Outcome & { readonly unchanged?: number }
+): Writer.Judgment => {
   const published = entries.filter(({ active }) => active).length
   const { unchanged = 0 } = json
   return {
@@ -66,7 +68,7 @@ export const plan = ({ changes, entries }: Fleet.Plan, json: Outcome & { readonl
 }
 
 /** Batch that was applied or taken back; exit status 1 if it did not end, 2 if it left workflows out. */
-export const outcome = (json: Outcome): Judgment => {
+export const outcome = (json: Outcome): Writer.Judgment => {
   const { done = 0, notDone, refused, restored, stopped } = json
   return {
     ...base,
@@ -92,7 +94,7 @@ export interface Upgrade extends Outcome {
  * An upgrade; its JSON has the plan's id, for `edit --restore`, and workflows without what only the server needs. Exit
  * status 0 if everything is at its newest version, 2 if something was left or differs, 1 if workflows were left out.
  */
-export const upgrade = ({ plan, proof, ...rest }: Upgrade, isDryRun: boolean): Judgment => {
+export const upgrade = ({ plan, proof, ...rest }: Upgrade, isDryRun: boolean): Writer.Judgment => {
   const { changes, entries, id, left = [] } = plan
   const { notDone = 0, refused = [], unchanged } = rest
   const proven = proof && ProofReport.many(proof)

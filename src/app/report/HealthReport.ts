@@ -7,7 +7,6 @@ import type * as Health from "../../watch/Health.ts"
 import { byUrgency, type Incident, type Kind } from "../../watch/Incident.ts"
 import * as Layout from "./Layout.ts"
 import * as WatchReport from "./WatchReport.ts"
-import type { Judgment } from "./Writer.ts"
 import * as Writer from "./Writer.ts"
 
 export interface Context extends WatchReport.Context {
@@ -336,7 +335,7 @@ export const text = (health: Health.Health, context: Context, screen: Layout.Scr
 }
 
 /** Incidents as findings: errors where something failed or stands still, warnings where it is doubtful. */
-export const judgment = (health: Health.Health, context: Context): Judgment => {
+export const judgment = (health: Health.Health, context: Context): Writer.Judgment => {
   const zone = zoneOf(health, context)
   const findings = incidentsOf(health).map((incident): Finding.Finding => {
     const { command, text, time } = WatchReport.parts(incident, { ...context, zone })

@@ -8,9 +8,7 @@ import * as Stream from "effect/Stream"
 import * as Jsonc from "jsonc-parser"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
-import { print } from "../../base/JsonPath.ts"
 import * as JsonText from "../../base/JsonText.ts"
-import type { Place } from "../../base/JsonText.ts"
 import * as Turn from "../../base/Turn.ts"
 import * as Visible from "../../base/Visible.ts"
 import { typesOf } from "../../n8n/model/Workflow.ts"
@@ -99,7 +97,7 @@ const findings = Effect.fnUntraced(function*(workflow: Obj, counts: boolean, con
   const { connected, read, to } = context
   const lookups = yield* NodeLookups.make(typesOf({ nodes: arr(workflow["nodes"]) }), connected)
   const indices = new Map(arr(workflow["nodes"]).map((node, index) => [str(obj(node)?.["name"]), index] as const))
-  const pathOf = (node: string | undefined, key: string) => print(["nodes", indices.get(node) ?? 0, key])
+  const pathOf = (node: string | undefined, key: string) => JsonPath.print(["nodes", indices.get(node) ?? 0, key])
   const problems = (yield* Turn.run(() => ruled(workflow, lookups))).map(ofProblem)
   /** Nodes that cannot run already, so that an upgrade does not break them. */
   const lost = nodesWith(problems, "removed-type", "unavailable-type")
@@ -158,7 +156,7 @@ const offsetOf = ({ children = [], type }: Jsonc.Node, [step, ...rest]: JsonPath
  * Finds the place of a path such as `nodes[3].parameters.url`, by default that of the nearest part around it. The text
  * is parsed once, with the first path.
  */
-export const placesIn = (text: string): (path: string) => Place => {
+export const placesIn = (text: string): (path: string) => JsonText.Place => {
   let root: Jsonc.Node | undefined
   let starts: ReadonlyArray<number> | undefined
   return (path) => {

@@ -19,14 +19,15 @@ import * as dataTableRoutes from "./dataTableRoutes.ts"
 import * as executionRoutes from "./executionRoutes.ts"
 import * as instanceRoutes from "./instanceRoutes.ts"
 import * as publishingRoutes from "./publishingRoutes.ts"
-import * as server from "./server.ts"
 import {
   Disconnected,
+  json,
   type Major,
   type N8nApi,
   type Options,
   type RecordedRequest,
   refuse,
+  respond,
   type Route
 } from "./server.ts"
 import { operations, requestFault } from "./validation.ts"
@@ -162,7 +163,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
         now,
         options
       })
-    }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(server.json({ message }, { status }))))
+    }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(json({ message }, { status }))))
 
     const exchange = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       requests.push(request)
@@ -178,7 +179,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
     const n8n: N8nApi = {
       client: HttpClient.make((request, url) =>
         exchange(record(request, url), url).pipe(
-          Effect.flatMap((response) => server.respond(request, response)),
+          Effect.flatMap((response) => respond(request, response)),
           Effect.catchTag("Disconnected", (cause) =>
             Effect.fail(
               new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
@@ -200,7 +201,7 @@ export const make = (seed: Seed = {}, options: Options = {}): Effect.Effect<N8nA
           const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }
           const answer = status === 0
             ? Effect.fail(new Disconnected())
-            : Effect.sync(() => server.json({ message }, { status, headers }))
+            : Effect.sync(() => json({ message }, { status, headers }))
           failures = { left, answer }
         })
     }

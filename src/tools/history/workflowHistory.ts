@@ -13,7 +13,6 @@ import * as Backup from "../../tables/Backup.ts"
 import * as WorkflowDiff from "../../workflow/diff/WorkflowDiff.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
-import { placeOf } from "../../workflows/Reference.ts"
 import * as Snapshots from "../../workflows/store/Snapshots.ts"
 import { Versions } from "../../workflows/store/Versions.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
@@ -162,7 +161,7 @@ export const workflowHistory = Tool.make({
   }),
   handler: ({ id, limit, offset }) =>
     Effect.gen(function*() {
-      const place = placeOf(id)
+      const place = Reference.placeOf(id)
       const history: History = place.kind === "n8n"
         ? yield* Effect.catchTag(historyOnN8n(id), "NotFoundError", (error) => historyOfTable(id, error))
         : yield* historyOfFile(id, place.path)

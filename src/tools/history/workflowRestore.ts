@@ -16,7 +16,6 @@ import { preview } from "../../n8n/WriteGuard.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Publication from "../../workflows/Publication.ts"
 import * as Reference from "../../workflows/Reference.ts"
-import { fileOf, nounOf, placeOf } from "../../workflows/Reference.ts"
 import { formerSettings } from "../../workflows/store/FormerSettings.ts"
 import { cleared, type Options, type Patch } from "../../workflows/store/Outcome.ts"
 import { keepFile, Snapshots } from "../../workflows/store/Snapshots.ts"
@@ -146,8 +145,12 @@ const restoreFile = Effect.fnUntraced(function*(
   dryRun: boolean
 ) {
   const files = yield* WorkflowFiles
-  if (fileOf(path) !== path) {
-    return yield* parameters.invalid("id", "A version of a file is the whole file", `Restore '${fileOf(path)}'.`)
+  if (Reference.fileOf(path) !== path) {
+    return yield* parameters.invalid(
+      "id",
+      "A version of a file is the whole file",
+      `Restore '${Reference.fileOf(path)}'.`
+    )
   }
   const located = yield* files.locate(path)
   const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, located, version))
@@ -165,7 +168,7 @@ const restoreFile = Effect.fnUntraced(function*(
       difference: yield* differences.view(before.workflow, after.workflow)
     }
   }
-  yield* writing.requireConsent(confirm, `Restore version ${version} of the ${nounOf(located)} ${located}?`)
+  yield* writing.requireConsent(confirm, `Restore version ${version} of the ${Reference.nounOf(located)} ${located}?`)
   yield* files.save(path, () => Effect.succeed(text), keepFile("workflow_restore"))
   const { value } = yield* files.read(path)
   const { active, name } = obj(value) ?? {}
@@ -251,7 +254,7 @@ export const workflowRestore = Tool.make({
       }
       if (id === undefined) return yield* invalidBatch("id", "Workflow ID is required")
       if (version === undefined) return yield* invalidBatch("version", "Version is required")
-      const place = placeOf(id)
+      const place = Reference.placeOf(id)
       const workflow = place.kind === "n8n"
         ? yield* restoreOnN8n(id, version, { confirm, dryRun, publish })
         : yield* restoreFile(id, place.path, version, confirm, dryRun)

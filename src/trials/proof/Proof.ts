@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Batch from "../../base/Batch.ts"
 import { counted } from "../../base/Plural.ts"
-import type * as Execution from "../../executions/Execution.ts"
+import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import * as Replay from "../Replay.ts"
@@ -18,7 +18,6 @@ import { type Compared, formerOf, isOutdated, learnFrom, reasonOf, subjectThen }
 import * as RunComparison from "./RunComparison.ts"
 import * as triggerTest from "./triggerTest.ts"
 import * as unexercised from "./unexercised.ts"
-import { unexercisedChanges } from "./unexercised.ts"
 import * as Volatility from "./Volatility.ts"
 
 /** Runs to replay, and how to compare them. */
@@ -168,7 +167,7 @@ export const prove = Effect.fn("Proof.prove")(function*(reference: string, optio
     : published ?? subjectThen(newest.record, subject, known)
   const unseenChanges = [
     ...version === undefined ? [] : [
-      ...yield* unexercisedChanges(
+      ...yield* unexercised.unexercisedChanges(
         version,
         subject,
         runs.map(({ names, record, replayed: { result } }) => ({
