@@ -11,7 +11,7 @@ import {
   steps as ofData,
   type Successors
 } from "./mapping.ts"
-import data from "./services.json" with { type: "json" }
+import data from "./serviceNodes.json" with { type: "json" }
 
 const writes = new Set(["append", "update", "appendOrUpdate"])
 

@@ -21,7 +21,7 @@ import {
   type Successors,
   way
 } from "./mapping.ts"
-import data from "./requests.json" with { type: "json" }
+import data from "./triggers.json" with { type: "json" }
 
 const respond = "n8n-nodes-base.respondToWebhook"
 const isWaiting = (node: Obj) => {
