@@ -16,8 +16,8 @@ describe("an import is refused", () => {
     ["mcp/http/gate.ts", "../../tools/index.ts"],
     ["app/commands/folders.ts", "../../main.ts"],
     ["unknown/Room.ts", "../base/Json.ts"],
-    ["tools/index.ts", "../workflow/edit/add.ts"],
-    ["workflows/Audit.ts", "./edit/add.ts"],
+    ["tools/index.ts", "../workflow/edit/nodes.ts"],
+    ["workflows/Audit.ts", "./edit/nodes.ts"],
     ["workflows/Audit.ts", "@modelcontextprotocol/sdk/types.js"],
     ["answer/Tool.ts", "effect/http/HttpClient"]
   ])("%s: %s", (file, specifier) => assert.isDefined(objection(file, specifier)))
@@ -27,7 +27,7 @@ describe("an import is allowed", () => {
   it.each([
     ["n8n/model/Limits.ts", "../../base/Json.ts"],
     ["workflows/Audit.ts", "../n8n/N8nClient.ts"],
-    ["workflow/edit/add.ts", "./names.ts"],
+    ["workflow/edit/nodes.ts", "./names.ts"],
     ["tools/index.ts", "./workflows/index.ts"],
     ["mcp/McpServer.ts", "@modelcontextprotocol/sdk/types.js"],
     ["main.ts", "./app/Program.ts"]

@@ -6,13 +6,12 @@ import * as Turn from "../../base/Turn.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { sparing } from "../check/CheckedWorkflow.ts"
 import * as Upgrade from "../upgrade/Upgrade.ts"
-import * as Add from "./add.ts"
 import { tidy } from "./Arrangement.ts"
 import * as Connect from "./connect.ts"
 import * as Extract from "./extract.ts"
+import * as Nodes from "./nodes.ts"
 import type { Operation } from "./operation.ts"
 import * as Rename from "./rename.ts"
-import { replaceNode } from "./replaceNode.ts"
 import type { Added, Created, Edit, LongEdit, Lookups, Refusal, Report } from "./step.ts"
 import * as Update from "./update.ts"
 import * as Value from "./value.ts"
@@ -36,11 +35,11 @@ export interface Edited {
 }
 
 const edits: { readonly [Op in Operation["op"]]: Edit<Op> | LongEdit<Op> } = {
-  add: Add.add,
+  add: Nodes.add,
   update: Update.update,
   set: Value.set,
   replace: Value.replace,
-  replaceNode,
+  replaceNode: Nodes.replaceNode,
   rename: Rename.rename,
   remove: Rename.remove,
   enable: Update.toggle,
