@@ -7,6 +7,7 @@ import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as JsonSize from "../base/JsonSize.ts"
 import { didYouMean, nearest } from "../base/Nearest.ts"
+import { digits } from "../base/Plural.ts"
 import * as Turn from "../base/Turn.ts"
 
 /** Value of a JSON text; a text that is not JSON, or too large, is returned unchanged. */
@@ -70,7 +71,7 @@ const faultOf = (value: unknown, schema: unknown, depth: number): string | undef
   if (typeof value !== "object" || value === null) return undefined
   if (depth >= maxDepth) return `is nested more than ${maxDepth} levels deep`
   const count = Array.isArray(value) ? isKind(schema, "array") ? value.length : 0 : Object.keys(value).length
-  return count > maxElements ? `has more than ${maxElements.toLocaleString("en")} elements` : undefined
+  return count > maxElements ? `has more than ${digits(maxElements)} elements` : undefined
 }
 interface Place {
   readonly key: string

@@ -1,4 +1,5 @@
 /** Size of a JSON text, known before it is parsed: a parser cannot be interrupted. */
+import { digits } from "./Plural.ts"
 
 /** Maximum number of values of a JSON text: those of two thousand nodes with 150 values each. */
 export const maxValues = 300_000
@@ -51,9 +52,7 @@ export const scan = (text: string): Size => {
 }
 
 /** The reason why a text that is too large is refused, after its name. */
-export const reason = `has more than ${maxValues.toLocaleString("en")} values, or an object with more than ${
-  maxNames.toLocaleString("en")
-}`
+export const reason = `has more than ${digits(maxValues)} values, or an object with more than ${digits(maxNames)}`
 
 /** The reason why a text is not parsed, after its name; `undefined` if it may be. */
 export const fault = (text: string): string | undefined =>

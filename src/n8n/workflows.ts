@@ -57,10 +57,13 @@ const checkList = checking(10_000)
 const scanPage = 50
 const scanTime = 20_000
 
+const byCode = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0
+
 /** Orders in which n8n's database sorts ids, by their mark in a cursor: SQLite by code, PostgreSQL by its locale. */
 const orders: Readonly<Record<string, (a: string, b: string) => number>> = {
-  "-": (a, b) => a < b ? -1 : a > b ? 1 : 0,
-  "~": new Intl.Collator("en").compare
+  "-": byCode,
+  // Small letters before capital ones, where nothing else differs: an id has letters and digits only.
+  "~": (a, b) => byCode(a.toLowerCase(), b.toLowerCase()) || byCode(b, a)
 }
 
 /** Position in n8n's list, the id of the row before it, and the marks of the orders that the rows so far are in. */

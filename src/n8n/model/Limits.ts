@@ -2,6 +2,7 @@
 import { arr, type Obj, obj } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import { maxValues } from "../../base/JsonSize.ts"
+import { digits } from "../../base/Plural.ts"
 
 export const maxPage = 250
 
@@ -81,5 +82,5 @@ export const sizeFault = (workflow: Obj): string | undefined => {
   }
   const over = (Object.keys(largest) as ReadonlyArray<keyof typeof largest>).find((key) => counts[key] > largest[key])
   return over &&
-    `The workflow has more than ${largest[over].toLocaleString("en")} ${over}: move parts of it into sub-workflows.`
+    `The workflow has more than ${digits(largest[over])} ${over}: move parts of it into sub-workflows.`
 }

@@ -1,6 +1,7 @@
 /** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { maxChars } from "../../base/JavaScript.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
+import { digits } from "../../base/Plural.ts"
 import type { MissingCredential } from "../../base/Problem.ts"
 import * as Rows from "../../base/Rows.ts"
 import * as Turn from "../../base/Turn.ts"
@@ -30,9 +31,7 @@ const parametersAt = ({ at }: Node) => JsonPath.member(at, "parameters")
 const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Ruled> => {
   const { description, isLarge, version } = node
   if (isLarge) {
-    const message = `The parameters have more than ${
-      maxParameterValues.toLocaleString("en")
-    } values: they are not checked.`
+    const message = `The parameters have more than ${digits(maxParameterValues)} values: they are not checked.`
     return [problemOf(node, "parameter", "warning", message, undefined, parametersAt(node))]
   }
   if (description === undefined || version === undefined) return []
@@ -121,7 +120,7 @@ const ofExpressions = function*(
     yield
     const path = JsonPath.join(node.at, text.path)
     if (text.text.length > maxChars) {
-      const message = `It has more than ${maxChars.toLocaleString("en")} characters: it is not checked.`
+      const message = `It has more than ${digits(maxChars)} characters: it is not checked.`
       mistakes.push(problemOf(node, "code-syntax", "warning", message, undefined, path))
       continue
     }

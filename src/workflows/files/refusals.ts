@@ -5,6 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
 import { nearest } from "../../base/Nearest.ts"
+import { digits } from "../../base/Plural.ts"
 import * as Rows from "../../base/Rows.ts"
 
 /** A file or folder, with the path as the caller wrote it. */
@@ -103,7 +104,7 @@ export const maxBytes = 10_000_000
 
 export const tooLarge = (path: string, bytes: number) =>
   refuse(
-    `File '${path}' is over 10 MB: it has ${bytes.toLocaleString("en")} bytes`,
+    `File '${path}' is over 10 MB: it has ${digits(bytes)} bytes`,
     "Workflows are far smaller: is it the right file? Pinned data (pinData) can be removed."
   )
 
