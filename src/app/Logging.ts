@@ -7,7 +7,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as Visible from "../base/Visible.ts"
-import * as Terminal from "./Terminal.ts"
+import * as Progress from "./Progress.ts"
 
 const levelOf = (name: string): LogLevel.LogLevel =>
   LogLevel.values.find((level) => level.toLowerCase() === name.toLowerCase().replace(/^warning$/, "warn")) ?? "Info"
@@ -20,7 +20,7 @@ const writer = (console: Console.Console) => {
   let lines: Array<string> = []
   const flush = () => {
     if (lines.length === 0) return
-    Terminal.clear()
+    Progress.clear()
     console.error(lines.join("\n"))
     lines = []
   }

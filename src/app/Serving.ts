@@ -15,6 +15,7 @@ import * as Options from "./config/Options.ts"
 import type * as PlainOptions from "./config/PlainOptions.ts"
 import * as State from "./config/State.ts"
 import * as Environment from "./Environment.ts"
+import { explain } from "./explain.ts"
 import * as Mcp from "./Mcp.ts"
 import * as Outputs from "./Outputs.ts"
 import * as Terminal from "./Terminal.ts"
@@ -82,6 +83,6 @@ export const servePlain = (
   stdio: Layer.Layer<McpTransport>
 ) =>
   serve(Options.fromPlain(values, declarations), stdio).pipe(
-    Effect.tapCause(Environment.explain),
+    Effect.tapCause(explain),
     Effect.provide(Environment.layer)
   )

@@ -1,7 +1,8 @@
-/** The two outputs of a command: the only writer of lines, of the progress below them, and of their colours. */
+/** The two outputs of a command: the only writer of lines and of their colours. */
 import * as Effect from "effect/Effect"
 import { CallContext, type Service as Caller } from "../base/CallContext.ts"
 import * as Visible from "../base/Visible.ts"
+import * as Progress from "./Progress.ts"
 import * as Layout from "./report/Layout.ts"
 
 const { FORCE_COLOR, NO_COLOR, TERM } = process.env
@@ -25,28 +26,15 @@ const widthOf = ({ columns, isTTY }: NodeJS.WriteStream) => isTTY === true ? col
 /** Screen of what a command prints. */
 export const screen = (): Layout.Screen => ({ width: widthOf(process.stdout), isColoured })
 
-const clearLine = "\r\u001B[K"
-
-/** Whether the last line of the terminal is a progress, which no other line may share. */
-let hasProgress = false
-
-/** Removes the progress, before a line that this module does not write. */
-export const clear = () => {
-  if (hasProgress) process.stderr.write(clearLine)
-  hasProgress = false
-}
-
 const writeOn = (stream: NodeJS.WriteStream, text: string) => {
-  clear()
+  Progress.clear()
   stream.write(text)
 }
 
 /** Shows a line that the next one replaces, on a terminal only; an empty one removes it. */
 export const progress = (line: string) =>
   Effect.sync(() => {
-    if (!isWatched()) return
-    process.stderr.write(`${clearLine}${Layout.fit(Visible.line(line), widthOf(process.stderr) - 1)}`)
-    hasProgress = line !== ""
+    if (isWatched()) Progress.show(Layout.fit(Visible.line(line), widthOf(process.stderr) - 1))
   })
 
 /** Shows the progress of a call, and removes it at its end. */
@@ -54,7 +42,7 @@ export const watching = <A, E, R>(call: Effect.Effect<A, E, R>) =>
   Effect.updateService(call, CallContext, (caller): Caller => ({
     ...caller,
     progress: (done, total, message) => progress(done === total ? "" : Visible.label(message, 80))
-  })).pipe(Effect.ensuring(Effect.sync(clear)))
+  })).pipe(Effect.ensuring(Effect.sync(Progress.clear)))
 
 const linesOn = (streamOf: () => NodeJS.WriteStream, isWrapped: boolean) => (line: string) =>
   Effect.sync(() => {
@@ -76,7 +64,7 @@ export const warn = linesOn(() => process.stderr, true)
 /** Prints lines, and fails if their reader is gone: a report that no one reads counts as not delivered. */
 export const deliver = (lines: ReadonlyArray<string>) =>
   lines.length === 0 ? Effect.void : Effect.callback<void, string>((resume) => {
-    clear()
+    Progress.clear()
     process.stdout.write(
       lines.map((line) => `${Visible.terminal(line)}\n`).join(""),
       (error) => resume(error == null ? Effect.void : Effect.fail("stdout is closed"))

@@ -12,7 +12,7 @@ import * as NameSearch from "../n8n/model/NameSearch.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, workflowMatcher } from "../n8n/N8nClient.ts"
-import * as Uses from "../workflow/Uses.ts"
+import type * as Uses from "../workflow/Uses.ts"
 
 /** Maximum number of pages of n8n's list that are read, newest first: by default n8n keeps 10,000 executions. */
 const maxPages = 40
@@ -149,7 +149,9 @@ const prepare = Effect.fnUntraced(function*(
   // Last runs are read after the list, whose failure says more.
   const reading = lacksRuns || showsLastRun ? yield* Effect.cached(make(lacksRuns ? runPages : 1)) : Effect.undefined
   const runs = lacksRuns ? yield* reading : undefined
-  const find = uses === undefined ? undefined : Uses.finder(uses, { secrets })
+  const find = uses === undefined
+    ? undefined
+    : (yield* Effect.promise(() => import("../workflow/Uses.ts"))).finder(uses, { secrets })
   const places = new Map<string, ReadonlyArray<Uses.Use>>()
   const filter = (workflow: Workflow.Listed) => {
     if (lacksRuns && runs?.has(workflow.id) === true) return false

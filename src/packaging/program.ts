@@ -1,7 +1,7 @@
 /**
  * Bundles the program into a folder: `main.js`, which imports `main-run.js` and its chunks on a supported Node, its
- * prepared answers (`start.json`), and the licences of bundled packages (`NOTICES.md`). Rolldown bundles it, since it
- * makes a third fewer chunks than esbuild, and a start reads each from disk.
+ * prepared answers (`start.json`), and the licences of bundled packages (`NOTICES.md`). What a start imports is one chunk,
+ * and what its first call imports another, since finding and reading a file takes a millisecond.
  *
  * `node program.ts [FOLDER [EXTENSION]]`; by default those of the build, and `.js`.
  */
@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import { build } from "esbuild"
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
 import { join, relative, resolve } from "node:path"
-import { build as bundle } from "rolldown"
+import { build as bundle, type BuildOptions, type OutputChunk, type RolldownOutput } from "rolldown"
 import { viteDynamicImportVarsPlugin, viteImportGlobPlugin } from "rolldown/experimental"
 import { dist, root } from "./metadata.ts"
 import { prepared } from "./start.ts"
@@ -17,10 +17,11 @@ import { prepared } from "./start.ts"
 const [, , outdir = dist, extension = ".js"] = process.argv
 const folder = resolve(root, outdir)
 
-const { output } = await bundle({
+const options = {
   cwd: root,
   input: { "main-run": "src/app/Run.ts" },
   platform: "node",
+  preserveEntrySignatures: "allow-extension",
   resolve: {
     mainFields: ["module", "main"],
     // The SDK's default validator is never used, but half of the loading time of older clients; Node has digests.
@@ -29,6 +30,8 @@ const { output } = await bundle({
   transform: { target: "node22" },
   moduleTypes: { ".md": "text" },
   plugins: [viteDynamicImportVarsPlugin(), viteImportGlobPlugin()],
+  // A tool that a first call loads alone is in the same chunk as what that call loads.
+  checks: { ineffectiveDynamicImport: false },
   logLevel: "warn",
   output: {
     dir: folder,
@@ -40,7 +43,39 @@ const { output } = await bundle({
     minify: { compress: true, codegen: true, mangle: false },
     banner: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);"
   }
-})
+} satisfies BuildOptions
+
+const chunksOf = ({ output }: RolldownOutput) => output.flatMap((chunk) => chunk.type === "chunk" ? chunk : [])
+
+/** Modules that are loaded with these modules. */
+const loadedWith = (modules: ReadonlyArray<string>, chunks: ReadonlyArray<OutputChunk>) => {
+  const has = ({ moduleIds }: OutputChunk) => modules.some((module) => moduleIds.includes(join(root, "src", module)))
+  const all = new Set(chunks.filter(has))
+  for (const { imports } of all) {
+    for (const chunk of chunks) if (imports.includes(chunk.fileName)) all.add(chunk)
+  }
+  return new Set([...all].flatMap(({ moduleIds }) => moduleIds))
+}
+
+const small = chunksOf(await bundle({ ...options, write: false }))
+const start = loadedWith(["app/Run.ts"], small)
+const first = loadedWith(["app/FirstCalls.ts", "tools/workflows/listWorkflows.ts"], small)
+
+const chunks = chunksOf(
+  await bundle({
+    ...options,
+    output: {
+      ...options.output,
+      codeSplitting: {
+        includeDependenciesRecursively: false,
+        groups: [
+          { name: "start", test: (module) => start.has(module) },
+          { name: "first", test: (module) => first.has(module) && !start.has(module) }
+        ]
+      }
+    }
+  })
+)
 
 await build({
   absWorkingDir: root,
@@ -70,7 +105,7 @@ const notice = (folder: string) => {
   return `## ${name} ${version}\n\n${text}\n`
 }
 
-const modules = output.flatMap((chunk) => chunk.type === "chunk" ? chunk.moduleIds : [])
+const modules = chunks.flatMap(({ moduleIds }) => moduleIds)
 const folders = new Set(modules.map((file) => relative(root, file)).flatMap(folderOf))
 const notices = [...folders].filter((folder) => existsSync(join(root, folder, "package.json"))).map(notice).toSorted()
 writeFileSync(join(folder, "NOTICES.md"), `# Bundled packages and their licences\n\n${notices.join("\n")}`)

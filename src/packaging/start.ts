@@ -53,7 +53,7 @@ export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*(
       ])
     ),
     names: Toolsets.names,
-    first: FirstCalls.tools.map(({ name }) => name),
+    first: [...FirstCalls.tools.keys()],
     tools: tools.all.map(Protocol.listing),
     extended: tools.all.map(Tool.extended).filter((tool, index) => tool !== tools.all[index]).map(Protocol.listing),
     templates: templates.map((template, index) => ({ tool: Resources.all[index]?.tool ?? "", template }))

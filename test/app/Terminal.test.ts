@@ -101,12 +101,12 @@ describe("a terminal", () => {
       ])
     }))
 
-  it("is written to by one module, apart from the start, which cannot import it", () => {
+  it("is written to by one module and the progress below it, apart from the start, which cannot import them", () => {
     const app = new URL("../../src/app/", import.meta.url)
     const writing = readdirSync(app, { recursive: true, encoding: "utf8" }).filter((name) =>
       name.endsWith(".ts") &&
       /process\.std(out|err)\.write|console\.(log|info)\(/.test(readFileSync(new URL(name, app), "utf8"))
     )
-    assert.deepStrictEqual(writing.toSorted(), ["Run.ts", "Terminal.ts"])
+    assert.deepStrictEqual(writing.toSorted(), ["Progress.ts", "Run.ts", "Terminal.ts"])
   })
 })

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import { version } from "../../base/Version.ts"
 import * as Options from "../config/Options.ts"
 import * as Environment from "../Environment.ts"
+import { explain } from "../explain.ts"
 import * as Serving from "../Serving.ts"
 import * as Terminal from "../Terminal.ts"
 import { edit, upgrade } from "./bulk.ts"
@@ -87,7 +88,7 @@ export const commandLine = root.pipe(
 )
 
 export const run = Command.run(commandLine, { version }).pipe(
-  Effect.tapCause(Environment.explain),
+  Effect.tapCause(explain),
   Effect.provide(Layer.mergeAll(
     NodeServices.layer,
     Layer.succeed(CliOutput.Presenter, presenter),

@@ -11,7 +11,7 @@ import * as N8nClient from "../../n8n/N8nClient.ts"
 import * as ConfigPlace from "./ConfigPlace.ts"
 import { isApiKey, parseAddress, parseHeader } from "./forms.ts"
 import * as Options from "./Options.ts"
-import * as Profiles from "./Profiles.ts"
+import type * as Profiles from "./Profiles.ts"
 import type * as State from "./State.ts"
 
 /** Address for messages, without user, password and anything that looks like a key in the wrong variable. */
@@ -159,6 +159,8 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
     const only: Upstream = { name: undefined, client, readOnly: options.readOnly, tokens: [] }
     return { upstreams: [only], defaultUpstream: only, profiles: [] }
   }
+  // Only a file of profiles takes a parser for it.
+  const Profiles = yield* Effect.promise(() => import("./Profiles.ts"))
   const profiles = yield* Profiles.load(file, process.env)
   const upstreams = yield* Effect.forEach(profiles, (profile) => ofProfile(profile, options.readOnly))
   const defaultUpstream = yield* Effect.mapError(
