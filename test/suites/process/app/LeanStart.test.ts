@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { obj } from "../../../../src/base/Json.ts"
@@ -31,6 +31,13 @@ const talk = (
 /** A client that shows MCP Apps. */
 const showsApps = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } }
 
+const initialize = {
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "0" } }
+}
+
 describe("LeanStart", () => {
   beforeAll(bundle, 60_000)
   afterAll(remove)
@@ -56,12 +63,6 @@ describe("LeanStart", () => {
 
   it.live("serves both eras before and after the program is there", () =>
     Effect.gen(function*() {
-      const initialize = {
-        jsonrpc: "2.0",
-        id: 0,
-        method: "initialize",
-        params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "0" } }
-      }
       const call = { name: "get_execution", arguments: { id: "239" } }
       const { answers, code, stderr } = yield* talk(["--demo"], {}, [
         initialize,
@@ -112,6 +113,61 @@ describe("LeanStart", () => {
       // Not offered here, so it is for the program to refuse.
       const refused = yield* talk(["--read-only"], env, calls.slice(4), whole)
       assert.deepStrictEqual((yield* talk(["--read-only"], env, calls.slice(4))).answers, refused.answers)
+    }).pipe(Effect.scoped))
+
+  const listed = (answer: Readonly<Record<string, unknown>> | undefined) =>
+    JSON.stringify(answer).includes("Workflow A")
+
+  const withList = Effect.gen(function*() {
+    const { url } = yield* serve({ workflows: [{ id: "a", name: "Workflow A", nodes: [] }], executions: [] })
+    const call = { name: "list_workflows", arguments: { limit: 1 } }
+    return {
+      env: { N8N_URL: url.href, N8N_API_KEY: "key" },
+      modern: [request("tools/call", call, {}, 1)],
+      legacy: [initialize, { jsonrpc: "2.0", id: 1, method: "tools/call", params: call }]
+    }
+  })
+
+  it.live("lists workflows with one file more than the start, in both eras", () =>
+    Effect.gen(function*() {
+      const { env, legacy, modern } = yield* withList
+      const { folder, main } = yield* installed
+      const needed = /^main(-run)?\.mjs$|^main-(first|rolldown-runtime|Legacy)-/
+      for (const name of readdirSync(folder)) {
+        if (name.endsWith(".mjs") && !needed.test(name)) rmSync(join(folder, name))
+      }
+      for (const messages of [modern, legacy]) {
+        const { answers } = yield* talk([], env, messages, main)
+        assert.isTrue(listed(answers.find(({ id }) => id === 1)), JSON.stringify(answers))
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("compiles nothing again, neither of its own nor of Node's, from the second start to its first call", () =>
+    Effect.gen(function*() {
+      const { env, modern } = yield* withList
+      const { folder, main } = yield* installed
+      const hook = join(folder, "hook.cjs")
+      writeFileSync(
+        hook,
+        `const { internalBinding } = require("internal/test/binding")
+        const { compiledWithoutCache } = internalBinding("builtins").getCacheUsage()
+        const before = new Set(compiledWithoutCache)
+        process.on("exit", () => {
+          for (const name of internalBinding("builtins").getCacheUsage().compiledWithoutCache)
+            if (!before.has(name)) process.stderr.write(\`without cache: \${name}\\n\`)
+        })`
+      )
+      const own = { ...env, XDG_CACHE_HOME: folder, NODE_DEBUG_NATIVE: "COMPILE_CACHE" }
+      const traced = () => talk(["-r", hook, main], own, modern, "--expose-internals")
+      yield* traced()
+      const { answers, stderr } = yield* traced()
+      assert.isTrue(listed(answers[0]))
+      const compiled = Array.from(
+        stderr.matchAll(/V8 code cache for ESM \S*\/main-(\w+)\S* was (accepted)?/g),
+        ([, name, isAccepted]) => [name, isAccepted !== undefined]
+      )
+      assert.deepStrictEqual(compiled, [["run", true], ["first", true], ["rolldown", true]])
+      assert.deepStrictEqual(stderr.match(/^without cache: .*$/gm), null)
     }).pipe(Effect.scoped))
 
   it.live("ends with 1, and says why, where the program cannot be loaded", () =>
