@@ -25,19 +25,16 @@ import * as ToolContext from "./ToolContext.ts"
 const preloadAfter = "2 seconds"
 
 /** Loads lazy modules, so that a server survives a replacement of its package. */
-const preload = (transport: Options.Options["transport"]) =>
-  Effect.all([
-    JavaScript.parser,
-    Interpreter.load,
-    NodeCatalogue.loadSearch,
-    ...Object.values(Modules),
-    // A client over stdio that needs it says so first; over HTTP such a client may come at any time.
-    transport === "http" ? Effect.promise(() => import("../mcp/eras/Legacy.ts")) : Effect.void
-  ], { discard: true }).pipe(
-    Effect.delay(preloadAfter),
-    Effect.catchCause((cause) => Effect.logWarning("preloading failed", cause)),
-    Effect.forkDetach
-  )
+const preload = Effect.all([
+  JavaScript.parser,
+  Interpreter.load,
+  NodeCatalogue.loadSearch,
+  ...Object.values(Modules)
+], { discard: true }).pipe(
+  Effect.delay(preloadAfter),
+  Effect.catchCause((cause) => Effect.logWarning("preloading failed", cause)),
+  Effect.forkDetach
+)
 
 const graceMillis = 3_000
 
@@ -61,7 +58,7 @@ export const serve = (options: Options.Options, stdio: Layer.Layer<McpTransport>
   Effect.scoped(Effect.gen(function*() {
     const tools = yield* Mcp.servedTools(options)
     const sealing = yield* sealingOf(options)
-    yield* preload(options.transport)
+    yield* preload
     const mcp = { ...Mcp.options(tools, options), sealing }
     if (options.transport === "http") {
       const ServeHttp = yield* Effect.promise(() => import("./ServeHttp.ts"))

@@ -10,7 +10,6 @@ import {
   type ServerRequest
 } from "@modelcontextprotocol/sdk/types.js"
 import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Record from "effect/Record"
@@ -92,22 +91,3 @@ export const converse = (
     }
   })
 }
-
-/** Answers one request with a server of its own; interruption cancels the call. */
-export const answer = Effect.fnUntraced(function*(
-  protocol: Protocol,
-  caller: Caller,
-  request: Rpc.Request,
-  notify: (message: Rpc.Notification) => void
-) {
-  const reply = yield* Deferred.make<Rpc.Response>()
-  const receive = yield* converse(protocol, caller, (message) => {
-    if (!("method" in message)) Deferred.doneUnsafe(reply, Effect.succeed(message))
-    else if (!("id" in message)) notify(message)
-  })
-  receive(request)
-  const response = yield* Deferred.await(reply)
-  // The SDK removes an answered request a moment later; closing before that would abort it.
-  yield* Effect.yieldNow
-  return response
-}, Effect.scoped)

@@ -6,10 +6,10 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { str } from "../../base/Json.ts"
-import * as Lazy from "../../base/Lazy.ts"
 import * as Modern from "../eras/Modern.ts"
+import * as Stateless from "../eras/Stateless.ts"
 import * as Versions from "../eras/Versions.ts"
-import type { Caller, Protocol, Served } from "../McpTransport.ts"
+import type { Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
 import type { Identity } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
@@ -59,14 +59,6 @@ const events = (respond: Answering) =>
 
 const whole = ({ body, status }: Modern.Answer) => HttpServerResponse.jsonUnsafe(body, { status })
 
-const loadLegacy = Lazy.load(() => import("../eras/Legacy.ts"))
-
-const legacy = (protocol: Protocol, caller: Caller, request: Rpc.Request): Answering => (notify) =>
-  loadLegacy.pipe(
-    Effect.flatMap((Legacy) => Legacy.answer(protocol, caller, request, notify)),
-    Effect.map((body) => ({ status: 200, body }))
-  )
-
 export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: Identity, body: unknown) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const message = yield* decode(headers, body)
@@ -86,7 +78,7 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
   if (method === "tools/call") yield* Gate.checkScope(protocol, caller, message.params?.["name"])
   const respond: Answering = isModern
     ? (notify) => Modern.answer(protocol, caller, message, notify)
-    : legacy(protocol, caller, message)
+    : (notify) => Effect.map(Stateless.answer(protocol, caller, message, notify), (body) => ({ status: 200, body }))
   // Progress needs an event stream; otherwise one JSON answer is simpler for proxies.
   return accepts(headers, stream) &&
       (Versions.metaOf(message)["progressToken"] !== undefined || !accepts(headers, json))
