@@ -219,20 +219,11 @@ export const postJson = <S extends Schema.ConstraintDecoder<unknown>, T extends 
 const uncertain =
   "n8n did not answer in time and may still have applied the change; read the current state before retrying."
 
-/** Writes spaces in queries as `%20`: `URLSearchParams` writes them as `+`, which n8n refuses in some parameters. */
-const withSpaces = (fetch: typeof globalThis.fetch): typeof globalThis.fetch => (input, init) => {
-  if (!(input instanceof URL) || !input.search.includes("+")) return fetch(input, init)
-  const url = new URL(input)
-  url.search = url.search.replaceAll("+", "%20")
-  return fetch(url, init)
-}
-
 /** Context of each request: no redirects of `fetch`, which would send the API key to any origin, and no secrets in traces. */
 const inRequestContext = ({ headers = {} }: Options, { to }: Request) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.updateContext(effect, (context: Context.Context<R>): Context.Context<R> =>
     context.pipe(
       Context.add(FetchHttpClient.RequestInit, { redirect: "manual" }),
-      Context.add(FetchHttpClient.Fetch, withSpaces(Context.get(context, FetchHttpClient.Fetch))),
       Context.add(Headers.CurrentRedactedNames, [
         ...Context.get(context, Headers.CurrentRedactedNames),
         apiKeyHeader,
@@ -304,12 +295,15 @@ const isRead = (method: Request["method"]) => method === "GET" || method === "HE
 const isWrite = ({ isOnce, method, to }: Request) =>
   method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" || isOnce === true
 
+/** The query of an address. Spaces are `%20`: n8n refuses the `+` of `URLSearchParams` in some parameters. */
+const search = (query: NonNullable<Request["query"]>) => {
+  const pairs = (Array.isArray(query) ? query : Object.entries(query)).filter(([, value]) => value !== undefined)
+  return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString().replaceAll("+", "%20")}`
+}
+
 const prepare = ({ body: json, headers = {}, method, query = {} }: Request, url: URL) =>
-  HttpClientRequest.make(method)(url).pipe(
+  HttpClientRequest.make(method)(`${url.href}${search(query)}`).pipe(
     HttpClientRequest.setHeaders(headers),
-    HttpClientRequest.setUrlParams(
-      (Array.isArray(query) ? query : Object.entries(query)).filter(([, value]) => value !== undefined)
-    ),
     json === undefined
       ? identity
       : json instanceof FormData

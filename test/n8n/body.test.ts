@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { RequestListener } from "node:http"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
+import * as NodeHttpClient from "../../src/app/NodeHttpClient.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as Executions from "../../src/executions/Executions.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
@@ -84,14 +87,16 @@ describe("a body without end", () => {
     }))
 })
 
-/** A client of a server that really listens: what is packed, `fetch` unpacks. */
-const clientOf = Effect.fnUntraced(function*(listener: RequestListener) {
+const clients = [["fetch", FetchHttpClient.layer], ["node:http", NodeHttpClient.layer]] as const
+
+/** A client of a server that really listens: what is packed, `fetch` and `node:http` unpack. */
+const clientOf = Effect.fnUntraced(function*(listener: RequestListener, layer: Layer.Layer<HttpClient.HttpClient>) {
   const address = yield* listening(listener)
   return yield* N8nClient.make({
     url: new URL(address),
     apiKey: Redacted.make(apiKey),
     retry: undefined
-  }).pipe(Effect.provide(FetchHttpClient.layer))
+  }).pipe(Effect.provide(layer))
 })
 
 const json = Buffer.from(JSON.stringify({ id: "1", name: "A", active: false, nodes: [], connections: {} }))
@@ -99,7 +104,7 @@ const zeros = Buffer.alloc(80 * megabyte)
 const quick = { level: constants.Z_BEST_SPEED }
 const once = gzipSync(zeros, quick)
 
-describe("a packed body", () => {
+describe.each(clients)("a packed body for %s", (_, layer) => {
   it.live.each<[encoding: string, bytes: Uint8Array]>([
     ["gzip", once],
     ["gzip, gzip", gzipSync(once, quick)],
@@ -108,7 +113,7 @@ describe("a packed body", () => {
     Effect.gen(function*() {
       const n8n = yield* clientOf((_request, response) => {
         response.writeHead(200, { "content-encoding": encoding }).end(bytes)
-      })
+      }, layer)
       const error = yield* Effect.flip(n8n.getWorkflow("1"))
       assert.instanceOf(error, Errors.ApiError)
       assert.strictEqual(error.reason.details, "an answer of more than 64 MB")
@@ -123,7 +128,7 @@ describe("a packed body", () => {
       const n8n = yield* clientOf((request, response) => {
         const isWhole = request.url?.endsWith("/2") === true
         response.writeHead(200, { "content-encoding": "gzip" }).end(isWhole ? gzipSync(json) : bytes)
-      })
+      }, layer)
       const error = yield* Effect.flip(n8n.getWorkflow("1"))
       assert.instanceOf(error, Errors.ApiError)
       assert.isNotEmpty(error.reason.details)

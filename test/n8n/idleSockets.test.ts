@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Redacted from "effect/Redacted"
 import { Worker } from "node:worker_threads"
+import * as NodeHttpClient from "../../src/app/NodeHttpClient.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 
 /**
@@ -58,14 +59,17 @@ const started = Effect.gen(function*() {
   return { url: new URL(`http://127.0.0.1:${port}/`), busyUntilClosed }
 })
 
-it.live("a write after that is sent on a connection that is open", () =>
-  Effect.gen(function*() {
-    const { busyUntilClosed, url } = yield* started
-    const n8n = yield* N8nClient.make({ url, apiKey: Redacted.make("k") }).pipe(Effect.provide(FetchHttpClient.layer))
-    for (let round = 0; round < 20; round++) {
-      yield* n8n.getWorkflow("1")
-      yield* busyUntilClosed
-      const { name } = yield* n8n.createWorkflow({ name: "Daily" } as never)
-      assert.strictEqual(name, "Daily")
-    }
-  }).pipe(Effect.scoped))
+it.live.each([["fetch", FetchHttpClient.layer], ["node:http", NodeHttpClient.layer]] as const)(
+  "a write after that is sent on a connection that is open, by %s",
+  ([, layer]) =>
+    Effect.gen(function*() {
+      const { busyUntilClosed, url } = yield* started
+      const n8n = yield* N8nClient.make({ url, apiKey: Redacted.make("k") }).pipe(Effect.provide(layer))
+      for (let round = 0; round < 20; round++) {
+        yield* n8n.getWorkflow("1")
+        yield* busyUntilClosed
+        const { name } = yield* n8n.createWorkflow({ name: "Daily" } as never)
+        assert.strictEqual(name, "Daily")
+      }
+    }).pipe(Effect.scoped)
+)

@@ -1,13 +1,13 @@
 /** n8n instances behind this server. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Tool from "../../answer/Tool.ts"
 import { redactText } from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as N8nClient from "../../n8n/N8nClient.ts"
+import * as NodeHttpClient from "../NodeHttpClient.ts"
 import * as ConfigPlace from "./ConfigPlace.ts"
 import { isApiKey, parseAddress, parseHeader } from "./forms.ts"
 import * as Options from "./Options.ts"
@@ -80,7 +80,7 @@ export const configured = Effect.fnUntraced(function*(
     apiKey: yield* checkKey(apiKey, nameOf("apiKey")),
     headers: yield* readHeaders(headers, nameOf("headers")),
     webhookUrl: webhookUrl === undefined ? undefined : yield* parseUrl(webhookUrl, nameOf("webhookUrl"))
-  }).pipe(Layer.provide(FetchHttpClient.layer))
+  }).pipe(Layer.provide(NodeHttpClient.layer))
 })
 
 const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {

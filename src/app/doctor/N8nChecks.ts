@@ -51,7 +51,7 @@ export const proxy = (variables: Readonly<Record<string, string | undefined>>): 
       : warning(
         "Proxy",
         `${named} set, but not in effect: requests to n8n go there directly`,
-        "If n8n is only reached through the proxy, set NODE_USE_ENV_PROXY=1 beside it (Node 22.21, or 24 and later)."
+        "If n8n is only reached through the proxy, set NODE_USE_ENV_PROXY=1 beside it (Node 22.21, or 24.5 and later)."
       )
   ]
 }

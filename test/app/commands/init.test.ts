@@ -201,7 +201,6 @@ describe("init", () => {
             key,
             "Nothing is listening there: start n8n, or check the address you entered"
           ],
-          ["localhost:22", key, "Node's fetch refuses this port"],
           ["n8n", key, "Write it as http://localhost:5678"],
           [url, "", "init needs an API key"],
           ["", "", "init needs the address of n8n and an API key"]
