@@ -142,6 +142,9 @@ const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Cal
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
 
+const mapOf = <A extends { readonly name: string }>(all: ReadonlyArray<A>): ReadonlyMap<string, A> =>
+  new Map(all.map((each) => [each.name, each]))
+
 /** Finds a tool by name. @internal */
 export const find = <T extends Tool.Any>(
   tools: ReadonlyArray<T>,
@@ -198,17 +201,16 @@ const aboutOf = (
   }
 })
 
-type Named = ReadonlyArray<{ readonly name: string }>
-
 /** Returns a function that finds the tool or prompt of a request, for its span. */
-const targets = (tools: Named, prompts: Named) => (method: string, params: Obj) => {
-  const named = (attribute: string, all: Named) => ({
-    attribute,
-    name: all.find((each) => each.name === params["name"])?.name
-  })
-  if (method === "tools/call") return named("gen_ai.tool.name", tools)
-  return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
-}
+const targets =
+  (tools: ReadonlyMap<string, unknown>, prompts: ReadonlyMap<string, unknown>) => (method: string, params: Obj) => {
+    const named = (attribute: string, all: ReadonlyMap<string, unknown>) => {
+      const { name } = params
+      return { attribute, name: typeof name === "string" && all.has(name) ? name : undefined }
+    }
+    if (method === "tools/call") return named("gen_ai.tool.name", tools)
+    return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
+  }
 
 type ContextFor<P> = (caller: Caller) => Effect.Effect<Context.Context<P>, Errors.Failure, Scope.Scope>
 
@@ -254,6 +256,7 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
 ): Effect.Effect<Served> =>
   Effect.gen(function*() {
     const tools = widened(Rows.distinct("tools", options.tools, ({ name }) => name))
+    const byName = mapOf(tools)
     const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
     const resources = (options.resources ?? []).filter(isServed)
     const apps = tools.flatMap(({ app }) => app ?? [])
@@ -261,11 +264,15 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
     const { skills = [] } = options
     const hasResources = resources.length + apps.length + skills.length > 0
     const hasCompletions = resources.length + prompts.length > 0
+    /** Tool of the caller, whether it may be called or not. */
+    const toolOf = (name: string) =>
+      Effect.map(Tool.Withheld, (withheld) => withheld.has(name) ? undefined : byName.get(name))
     /** Tools of the caller, before the read-only filter. */
     const served = Effect.map(
       Tool.Withheld,
       (withheld) => withheld.size === 0 ? tools : tools.filter(({ name }) => !withheld.has(name))
     )
+    const unknown = (name: string) => Effect.map(served, (tools) => unknownTool(tools, name, options))
     const offered = Effect.flatMap(served, (tools) =>
       Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly)))
 
@@ -277,9 +284,9 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
 
     /** Measures the call of a tool of the server, also one that `contextFor` refuses. */
     const counted = <A, E>(name: unknown, isFailure: (result: A) => boolean, call: Effect.Effect<A, E>) =>
-      typeof name === "string" && find(tools, name) !== undefined ? measured(name, isFailure, call) : call
+      typeof name === "string" && byName.has(name) ? measured(name, isFailure, call) : call
 
-    const targetOf = targets(tools, prompts)
+    const targetOf = targets(byName, mapOf(prompts))
     const tracedMethods = (methods: Methods.Methods): Methods.Methods =>
       Record.map(methods, (answer, method) => (request) =>
         traced(method, request.params, targetOf(method, request.params))(answer(request)))
@@ -300,9 +307,8 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
     const callTool = forCaller<CallToolResult>(
       Effect.fnUntraced(function*(request) {
         const name = yield* features.text(request.params, "name")
-        const tools = yield* served
-        const tool = find(tools, name)
-        if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name, options))
+        const tool = yield* toolOf(name)
+        if (tool === undefined) return yield* Rpc.invalidParams(yield* unknown(name))
         const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
         return yield* callContext.provide(request)(answer(tool, request.params["arguments"]))
       }),
@@ -352,12 +358,10 @@ export const make = <T extends Tool.Any, M extends Tool.Middleware = never, P = 
         Result.isFailure,
         within(
           caller,
-          Effect.flatMap(served, (tools) => {
-            const tool = find(tools, name)
-            return tool === undefined
-              ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name, options) }))
-              : traced("tools/call", {}, targetOf("tools/call", { name }))(Effect.result(run(tool, args)))
-          }),
+          Effect.flatMap(toolOf(name), (tool) =>
+            tool === undefined
+              ? Effect.flatMap(unknown(name), (message) => Effect.fail(new UnknownTool({ message })))
+              : traced("tools/call", {}, targetOf("tools/call", { name }))(Effect.result(run(tool, args)))),
           (error) => Effect.succeed(Result.fail(toFailure(error)))
         )
       )
