@@ -25,7 +25,7 @@ import * as Turn from "../base/Turn.ts"
 import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 import { pathFault, queryFault } from "./paths.ts"
-import { retries } from "./retries.ts"
+import { retrying } from "./retries.ts"
 import * as secrets from "./secrets.ts"
 import * as spans from "./spans.ts"
 import * as Traffic from "./Traffic.ts"
@@ -254,8 +254,9 @@ interface Connection {
   readonly base: URL
   readonly api: URL
   readonly webhooks: URL
-  readonly anonymous: Http
-  readonly authenticated: Http
+  readonly http: Http
+  /** Headers that a proxy in front of n8n asks for. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 type Http = HttpClient.HttpClient.With<HttpClientError.HttpClientError, Scope.Scope>
@@ -301,9 +302,18 @@ const search = (query: NonNullable<Request["query"]>) => {
   return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString().replaceAll("+", "%20")}`
 }
 
-const prepare = ({ body: json, headers = {}, method, query = {} }: Request, url: URL) =>
+const prepare = (
+  { base, headers: own, options }: Connection,
+  { body: json, headers = {}, method, query = {}, to }: Request,
+  url: URL
+) =>
   HttpClientRequest.make(method)(`${url.href}${search(query)}`).pipe(
-    HttpClientRequest.setHeaders(headers),
+    HttpClientRequest.setHeaders({
+      accept: "application/json",
+      ...headers,
+      ...(url.origin === base.origin ? own : {}),
+      ...(to === "webhook" ? {} : { [apiKeyHeader]: secrets.keyOf(options) })
+    }),
     json === undefined
       ? identity
       : json instanceof FormData
@@ -324,15 +334,14 @@ const sendAny = Effect.fnUntraced(function*<A>(
   target: Errors.Target,
   consume: Consume<A>
 ) {
-  const { anonymous, api, authenticated, base, options, webhooks } = connection
+  const { api, base, http, options, webhooks } = connection
   const { method, path, to } = request
   const fault = faultOf(connection, request, target)
   if (fault !== undefined) return yield* fault
   const start = yield* Clock.currentTimeMillis
   const until = yield* Deadline.request(target, timeoutOf(request, options.timeout))
   const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
-  const prepared = prepare(request, url)
-  const http = to === "webhook" ? anonymous : authenticated
+  const prepared = prepare(connection, request, url)
   const send = (each: HttpClientRequest.HttpClientRequest) =>
     request.anyStatus === true ? http.execute(each) : execute(http, each, target, api.origin)
   let attempts = 0
@@ -361,7 +370,7 @@ const sendAny = Effect.fnUntraced(function*<A>(
     (sent) => releasing(sent, () => response?.request.url === prepared.url && body.isRead(response)),
     Traffic.counted(target),
     Effect.mapError(secrets.redacting(options, request)),
-    Effect.retry(retries(options.retry, () => last, isWrite(request), until)),
+    retrying(options.retry, () => last, isWrite(request), until),
     spans.annotated({ method, url, resends: () => attempts - 1, isPrivate: to === "webhook" })
   )
   const late = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -394,21 +403,8 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
   const fault = secrets.optionsFault(options)
   const headers = secrets.headersOf(options)
-  const anonymous = (yield* HttpClient.HttpClient).pipe(
-    HttpClient.mapRequest((request) =>
-      request.headers["accept"] === undefined ? HttpClientRequest.acceptJson(request) : request
-    ),
-    HttpClient.mapRequest((request) =>
-      new URL(request.url).origin === base.origin
-        ? HttpClientRequest.setHeaders(request, headers)
-        : request
-    ),
-    HttpClient.withScope
-  )
-  const authenticated = anonymous.pipe(
-    HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, secrets.keyOf(options)))
-  )
-  const connection = { options, fault, base, api: new URL("api/v1", base), webhooks, anonymous, authenticated }
+  const http = HttpClient.withScope(yield* HttpClient.HttpClient)
+  const connection = { options, fault, base, api: new URL("api/v1", base), webhooks, http, headers }
   return {
     // Only what is about one thing can be missing.
     send: (request, target, consume) => guarded(connection, request, target, consume) as never,

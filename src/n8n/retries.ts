@@ -38,24 +38,40 @@ const hadNoEffect = (error: HttpClientError.HttpClientError): boolean =>
     ? error.reason.response.status === 429 || error.reason.response.status === 503
     : HttpErrors.transportCode(error) === "ECONNREFUSED"
 
-/** Repeats until `until`, in milliseconds of the clock; `last` returns the latest failure worth a retry. */
-export const retries = (
+/**
+ * Repeats an attempt that fails until `until`, in milliseconds of the clock; `last` returns the latest failure worth a
+ * retry. The schedule begins with the first failure: most attempts have none.
+ */
+export const retrying = (
   schedule: Schedule.Schedule<unknown, Errors.N8nError> = retrySchedule,
   last: () => HttpClientError.HttpClientError | undefined,
   isWrite: boolean,
   until: () => number
-) => {
+) =>
+<A, R>(attempt: Effect.Effect<A, Errors.N8nError, R>): Effect.Effect<A, Errors.N8nError, R> => {
   const pause = (error: HttpClientError.HttpClientError | undefined, now: number) =>
     error === undefined ? 0 : retryAfter(error, now)
-  return schedule.pipe(
-    Schedule.while(({ now }) => {
-      const error = last()
-      if (error === undefined || !isTransient(error) || isWrite && !hadNoEffect(error)) return false
-      const wait = pause(error, now)
-      return wait <= maxRetryAfter && now + wait < until()
-    }),
-    Schedule.modifyDelay(({ duration, now }) =>
-      Effect.succeed(Duration.max(duration, Duration.millis(pause(last(), now))))
+  const policy = () =>
+    schedule.pipe(
+      Schedule.while(({ now }) => {
+        const error = last()
+        if (error === undefined || !isTransient(error) || isWrite && !hadNoEffect(error)) return false
+        const wait = pause(error, now)
+        return wait <= maxRetryAfter && now + wait < until()
+      }),
+      Schedule.modifyDelay(({ duration, now }) =>
+        Effect.succeed(Duration.max(duration, Duration.millis(pause(last(), now))))
+      )
     )
-  )
+  return Effect.catch(attempt, (error) => {
+    let next: typeof attempt = Effect.fail(error)
+    return Effect.retry(
+      Effect.suspend(() => {
+        const current = next
+        next = attempt
+        return current
+      }),
+      policy()
+    )
+  })
 }
