@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 /** Waits for the caller's turn before processor-intensive work. By default without waiting. */
 export const Turn = Context.Reference<Effect.Effect<void>>("effect-n8n-mcp/Turn", { defaultValue: () => Effect.void })
 
-export const wait: Effect.Effect<void> = Effect.flatten(Effect.service(Turn))
+export const wait: Effect.Effect<void> = Effect.withFiber((fiber) => fiber.getRef(Turn))
 
 /** Milliseconds of work after which others get a turn: a ping waits for a few slices at most. */
 const sliceMillis = 10
@@ -27,24 +27,24 @@ export const Slice = Context.Reference<() => boolean>("effect-n8n-mcp/Turn/Slice
 const pauseNow = Effect.andThen(Effect.yieldNow, wait)
 
 /** Lets others run if the slice has passed: between two passes over a large value. */
-export const pause: Effect.Effect<void> = Effect.flatMap(
-  Effect.service(Slice),
-  (isOver) => isOver() ? pauseNow : Effect.void
-)
+export const pause: Effect.Effect<void> = Effect.withFiber((fiber) => fiber.getRef(Slice)() ? pauseNow : Effect.void)
 
 /** Pure work that can pause wherever it yields: after every element whose number a caller decides. */
 export type Steps<A> = Generator<undefined, A>
 
 /** Runs work and lets others run between its steps. */
 export const run = <A>(work: () => Steps<A>): Effect.Effect<A> =>
-  Effect.gen(function*() {
-    const isOver = yield* Slice
+  Effect.withFiber((fiber) => {
+    const isOver = fiber.getRef(Slice)
     const steps = work()
-    for (;;) {
-      const step = steps.next()
-      if (step.done === true) return step.value
-      if (isOver()) yield* pauseNow
+    const goOn = (): Effect.Effect<A> => {
+      for (;;) {
+        const step = steps.next()
+        if (step.done === true) return Effect.succeed(step.value)
+        if (isOver()) return Effect.flatMap(pauseNow, goOn)
+      }
     }
+    return goOn()
   })
 
 /** Runs work without pauses. */
