@@ -5,7 +5,6 @@ const benches = {
   load: () => import("./load.ts"),
   growth: () => import("./growth.ts"),
   instance: () => import("./instance.ts"),
-  items: () => import("./items.ts"),
   runs: () => import("./runs.ts"),
   page: () => import("./page.ts"),
   changes: () => import("./changes.ts"),

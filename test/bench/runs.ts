@@ -1,128 +1,174 @@
 /**
- * `N8N_URL=… N8N_API_KEY=… pnpm bench runs`: questions about 100 runs of 1 MB on a real n8n, beside downloading the same
- * runs over the same number of connections. Creates a workflow, runs it 100 times and deletes it. Prints the seconds
- * of three rounds, the first time and repeated, the median as a multiple of the download, and the peak of memory.
+ * `pnpm bench runs`: questions about an execution of 66 MB and about 100 runs of 1 MB, beside the plain way: a script
+ * that downloads over the same number of connections, parses, and looks at each item.
+ *
+ * **Details**
+ *
+ * n8n is a stub that answers at once; with `N8N_URL` and `N8N_API_KEY` a real one, where it creates two workflows, runs
+ * them, and deletes them. Each question is asked twice in a server of its own over stdio, which has listed one workflow
+ * before, in turns with the plain way. Prints medians, and the greatest peak of memory. The exit code is 1 if a question
+ * takes more than 1.3 times as long as the plain way, more than 1 s when repeated, or more than 250 MB. `--quick`: three
+ * rounds instead of five.
  */
 import * as Command from "effect/cli/Command"
-import * as Console from "effect/Console"
-import * as Duration from "effect/Duration"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
-import * as Services from "../../src/app/Services.ts"
-import * as tools from "../../src/tools/index.ts"
-import { joined, node } from "../support/workflows.ts"
-import { aWhile, client, connections, place, requested, temporary } from "./atN8n.ts"
-import { main } from "./main.ts"
-import { cpuMillis, median } from "./results.ts"
+import { say } from "../support/processes.ts"
+import { aWhile, client, place, requested, temporary } from "./atN8n.ts"
+import * as HttpProcess from "./load/HttpProcess.ts"
+import { file, finish, machine, main, quick } from "./main.ts"
+import * as McpProcess from "./McpProcess.ts"
+import { atMost, format, inTurn, median, table } from "./results.ts"
+import * as Orders from "./runs/orders.ts"
+import { all, connections, large, many, type Place, type Question, runCount } from "./runs/questions.ts"
 
-const count = 100
-const rounds = 3
+interface Target extends Place {
+  readonly url: URL
+  readonly apiKey: string
+}
 
-/** Two nodes of 250 orders of 2 kB; every tenth run fails with a message of its own. */
-const workflow = (path: string) => ({
-  name: `Bench ${path}`,
-  settings: {},
-  nodes: [
-    node("Hook", "webhook", 2, { path, responseMode: "lastNode" }, { webhookId: crypto.randomUUID() }),
-    node("Orders", "code", 2, {
-      jsCode: `return Array.from({ length: 250 }, (_, n) => ({ json: {
-  orderNo: 'A-' + n, amount: n * 1.5, customer: { id: 'cus_' + n, email: 'user' + n + '@example.com' },
-  note: 'Please leave the parcel at the back door of number 17. '.repeat(34) } }))`
-    }),
-    node("Check", "code", 2, {
-      jsCode: `const run = Number($('Hook').first().json.query.run)
-if (run % 10 === 0) throw new Error('Order A-' + run + ' has no address')
-return $input.all()`
-    })
-  ],
-  connections: joined(["Hook", "Orders"], ["Orders", "Check"])
+const stub = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const home = yield* fs.makeTempDirectoryScoped({ prefix: "bench-n8n-" })
+  const { port } = yield* HttpProcess.start("n8n", [file("runs/stub.ts")], home)
+  const url = new URL(`http://127.0.0.1:${port}/`)
+  return { url, apiKey: "bench", id: String(runCount + 1), workflowId: "many" } satisfies Target
 })
 
-/** Wall clock and processor time of this process, in seconds. */
-const seconds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.suspend(() => {
-    const start = process.cpuUsage()
-    return Effect.map(
-      Effect.timed(effect),
-      ([duration]) => ({ wall: Duration.toSeconds(duration), cpu: cpuMillis(start) / 1_000 })
-    )
-  })
-
-/** Runs of a new workflow, which is deleted afterwards. */
-const seeded = Effect.fnUntraced(function*(url: URL) {
+/** Creates a workflow, which is deleted afterwards, and runs it so often. */
+const seeded = Effect.fnUntraced(function*(url: URL, size: Orders.Size, count: number) {
   const path = crypto.randomUUID()
-  const { id } = yield* temporary(workflow(path))
+  const { id } = yield* temporary(Orders.workflow(path, size))
   const call = (run: number) => requested("call the webhook", new URL(`webhook/${path}?run=${run}`, url))
   yield* Effect.retry(call(1), aWhile)
   yield* Effect.forEach(Array.from({ length: count - 1 }, (_, index) => index + 2), call, { concurrency: 2 })
   return id
 })
 
-/** Downloads the same runs and discards them. */
-const download = Effect.fnUntraced(function*(url: URL, apiKey: string, workflowId: string) {
-  const get = (path: string) =>
-    requested("download", new URL(`api/v1/executions${path}`, url), { headers: { "x-n8n-api-key": apiKey } })
-  const { data } = JSON.parse(yield* get(`?limit=${count}&workflowId=${workflowId}`)) as {
-    readonly data: ReadonlyArray<{ readonly id: string }>
-  }
-  const sizes = yield* Effect.forEach(
-    data,
-    ({ id }) => Effect.map(get(`/${id}?includeData=true`), ({ length }) => length),
-    { concurrency: connections }
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
-})
+const real = Effect.gen(function*() {
+  const { apiKey: key, url } = yield* place
+  const apiKey = Redacted.value(key)
+  yield* say("running workflows")
+  const [one, workflowId] = [yield* seeded(url, large, 1), yield* seeded(url, many, runCount)]
+  const list = yield* requested("list runs", new URL(`api/v1/executions?workflowId=${one}`, url), {
+    headers: { "x-n8n-api-key": apiKey }
+  })
+  const { data: [newest] } = JSON.parse(list) as { readonly data: ReadonlyArray<{ readonly id: string }> }
+  return { url, apiKey, id: String(newest?.id), workflowId } satisfies Target
+}).pipe(Effect.provide(client))
 
-const questions = {
-  "search, text": (workflowId: string) =>
-    Effect.asVoid(tools.searchExecution.answer({ workflowId, last: count, text: "A-249" })),
-  "search, where": (workflowId: string) =>
-    Effect.asVoid(tools.searchExecution.answer({
-      workflowId,
-      last: count,
-      where: "amount > 370 && customer.id.endsWith('9')"
-    })),
-  "groups of failures": (workflowId: string) =>
-    Effect.asVoid(tools.listExecutions.answer({ workflowId, limit: count, groupBy: "failure" })),
-  "profile of nodes": (workflowId: string) =>
-    Effect.asVoid(tools.listExecutions.answer({ workflowId, limit: count, groupBy: "node" })),
-  "groups of versions": (workflowId: string) =>
-    Effect.asVoid(tools.listExecutions.answer({ workflowId, limit: count, groupBy: "version" }))
+const contenders = { ours: file("../../dist/main.js"), plain: file("runs/plain.ts") } as const
+type Name = keyof typeof contenders
+
+/** Wall clock and processor time of a call, in milliseconds. */
+interface Cost {
+  readonly wall: number
+  readonly cpu: number
 }
 
-const megabytes = (bytes: number) => `${Math.round(bytes / 1_000_000)} MB`
+interface Sample {
+  readonly first: Cost
+  readonly again: Cost
+  /** Peak of the process in MB. */
+  readonly peak: number
+}
 
-const report = Effect.gen(function*() {
-  const { apiKey, url } = yield* place
-  const workflowId = yield* seeded(url)
-  const plain = download(url, Redacted.value(apiKey), workflowId)
-  yield* Console.log(`${count} runs, ${megabytes(yield* plain)}; seconds of each of ${rounds} rounds`)
-  const times: { [name: string]: Array<{ readonly wall: number; readonly cpu: number }> } = {}
-  let peak = 0
-  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20)
+const measure = Effect.fnUntraced(function*(
+  name: Name,
+  { args, expect, tool }: Question,
+  { apiKey, url, ...place }: Target
+) {
+  const fs = yield* FileSystem.FileSystem
+  const home = yield* fs.makeTempDirectoryScoped({ prefix: "bench-runs-" })
+  const server = yield* McpProcess.start(name, {
+    args: [contenders[name]],
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, N8N_URL: url.href, N8N_API_KEY: apiKey, LOG_LEVEL: "error" },
+    cwd: home
+  })
+  yield* server.call({ tool: "list_workflows", args: { limit: 1 }, expect: "\"success\":true" })
+  const ask = Effect.gen(function*() {
+    const { cpuMillis: before = 0 } = yield* server.usage
+    const { millis } = yield* server.call({ tool, args: args(place), expect })
+    const { cpuMillis: after = 0 } = yield* server.usage
+    return { wall: millis, cpu: after - before } satisfies Cost
+  })
+  const first = yield* ask
+  const again = name === "ours" ? yield* ask : first
+  const { peak = 0 } = yield* server.usage
+  return { first, again, peak } satisfies Sample
+}, Effect.scoped)
+
+interface Row extends Question {
+  readonly about: string
+  readonly ours: Sample
+  readonly plain: Sample
+}
+
+const middle = (samples: ReadonlyArray<Sample>): Sample => {
+  const of = (cost: (sample: Sample) => number) => median(samples.map(cost))
+  return {
+    first: { wall: of(({ first }) => first.wall), cpu: of(({ first }) => first.cpu) },
+    again: { wall: of(({ again }) => again.wall), cpu: of(({ again }) => again.cpu) },
+    peak: Math.max(...samples.map(({ peak }) => peak))
+  }
+}
+
+const compared = Effect.fnUntraced(function*(about: string, question: Question, target: Target, rounds: number) {
+  const samples: { readonly [K in Name]: Array<Sample> } = { ours: [], plain: [] }
   for (let round = 0; round < rounds; round++) {
-    const add = (name: string, time: { readonly wall: number; readonly cpu: number }) => (times[name] ??= []).push(time)
-    add("download alone", yield* seconds(plain))
-    for (const [name, ask] of Object.entries(questions)) {
-      // A new cache for each question.
-      yield* Effect.gen(function*() {
-        add(name, yield* seconds(ask(workflowId)))
-        add(`${name}, again`, yield* seconds(ask(workflowId)))
-      }).pipe(Effect.provide(Layer.fresh(Services.layerMemory)))
+    for (const name of inTurn(["ours", "plain"] as const, round)) {
+      samples[name].push(yield* measure(name, question, target))
     }
   }
-  clearInterval(watch)
-  const base = median((times["download alone"] ?? []).map(({ wall }) => wall))
-  for (const [name, all] of Object.entries(times)) {
-    const walls = all.map(({ wall }) => wall)
-    const cpu = median(all.map(({ cpu }) => cpu)).toFixed(2)
-    const shown = walls.map((time) => time.toFixed(2)).join("  ")
-    yield* Console.log(
-      `${name.padEnd(28)}${shown.padEnd(22)}${(median(walls) / base).toFixed(2)} x  ${cpu} s of processor`
-    )
-  }
-  yield* Console.log(`peak memory of this process: ${megabytes(peak)}`)
-}).pipe(Effect.scoped, Effect.provide(client))
+  const row: Row = { ...question, about, ours: middle(samples.ours), plain: middle(samples.plain) }
+  const ratio = format(row.ours.first.wall / row.plain.first.wall, 2)
+  yield* say(`${about}, ${question.name}: ${ratio} x, ${format(row.ours.peak, 0)} MB`)
+  return row
+})
 
-main(Command.make("runs", {}, () => report).pipe(Command.withDescription("Measure questions about runs of a real n8n")))
+const draw = (rows: ReadonlyArray<Row>) =>
+  table(
+    ["ms (of processor)", "plain way", "this server", "÷", "(of processor)", "again", "peak, MB", "plain way's"],
+    rows.map(({ about, name, ours, plain }) => [
+      `${about}: ${name}`,
+      ...[plain.first, ours.first].map(({ cpu, wall }) => `${format(wall, 0)} (${format(cpu, 0)})`),
+      format(ours.first.wall / plain.first.wall, 2),
+      format(ours.first.cpu / plain.first.cpu, 2),
+      `${format(ours.again.wall, 0)} (${format(ours.again.cpu, 0)})`,
+      format(ours.peak, 0),
+      format(plain.peak, 0)
+    ])
+  )
+
+const criteria = (rows: ReadonlyArray<Row>) =>
+  rows.flatMap(({ about, name, ours, plain }) => [
+    atMost(`${about}, ${name}: ÷ the plain way`, ours.first.wall / plain.first.wall, 2, 1.3),
+    atMost(`${about}, ${name}: again, in s`, ours.again.wall / 1_000, 2, 1),
+    atMost(`${about}, ${name}: peak in MB`, ours.peak, 0, 250)
+  ])
+
+const runs = Command.make(
+  "runs",
+  {
+    quick: quick("Three rounds instead of five"),
+    only: Flag.String("only").pipe(Flag.withDescription("Only questions with this text"), Flag.withDefault(""))
+  },
+  Effect.fnUntraced(function*({ only, quick }) {
+    const before = machine()
+    const isReal = process.env["N8N_URL"] !== undefined
+    const target = yield* isReal ? real : stub
+    const questions = Object.entries(all).flatMap(([about, own]) => own.map((question) => [about, question] as const))
+    const rows = yield* Effect.forEach(
+      questions.filter(([about, { name }]) => `${about}, ${name}`.includes(only)),
+      ([about, question]) => compared(about, question, target, quick ? 3 : 5)
+    )
+    const head = `${before}; n8n ${
+      isReal ? target.url.origin : "a stub"
+    }; ${connections} connections; medians, greatest peaks`
+    yield* finish([head, draw(rows)], criteria(rows))
+  }, Effect.scoped)
+).pipe(Command.withDescription("Measure questions about large executions, and many"))
+
+main(runs)
