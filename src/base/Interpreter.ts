@@ -29,6 +29,8 @@ export interface Predicate {
   (item: Obj): Result.Result<boolean, Problem>
   /** The places of an item that the expression names, each with those it lies in: `customer`, `customer.id`. */
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
+  /** Paths of `reads` whose value it uses, not only something inside it: `customer.id`. */
+  readonly uses: ReadonlyArray<ReadonlyArray<string | number>>
   /** Whether it uses the item as a whole, beside the places that it names: `Object.keys($json)`. */
   readonly usesWhole: boolean
 }
@@ -83,7 +85,7 @@ export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.R
 const [yes, no] = [Result.succeed(true), Result.succeed(false)]
 
 const predicate = (
-  { cost, evaluate, reads, usesWhole }: Program,
+  { cost, evaluate, reads, uses, usesWhole }: Program,
   now: () => number,
   limits: Limits = {}
 ): Predicate => {
@@ -106,7 +108,7 @@ const predicate = (
       left -= steps - Math.max(run.steps, 0)
     }
   }
-  return Object.assign(matches, { reads, usesWhole })
+  return Object.assign(matches, { reads, uses, usesWhole })
 }
 
 /** Loads the interpreter, with the parser and the regular expression engine on first use. */

@@ -53,7 +53,7 @@ interface Read {
 }
 
 const itemsOf = (segment: Execution.Segment, redacts: boolean): ReadonlyArray<Read> => {
-  const redact = redacts ? segment.redactor() : identity
+  const redact = <A>(value: A): A => redacts ? segment.redactor()(value) : value
   return segment.items().map((stored) => ({ stored, json: () => Redact.whole(obj(stored)?.["json"] ?? {}, redact) }))
 }
 

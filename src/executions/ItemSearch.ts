@@ -161,16 +161,27 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
 const isStable = (key: JsonPath.Step) =>
   !String(key).includes(Redact.marker) && Object.hasOwn(Redact.redact({ [key]: 0 }), key)
 
+/** Whether redaction changes a text at a path only for what it contains, whatever is beside it. */
+const isOpen = (path: JsonPath.Path) => {
+  const item = path.reduceRight<unknown>(
+    (value, step) => typeof step === "number" ? ["--password", value] : { name: "password", [step]: value },
+    "probe"
+  )
+  return Redact.redact(item) === item
+}
+
 /**
  * Whether a condition certainly sees the same before redaction, which changes only strings and keys like secrets: it
- * names all places that it reads, and none is a string or contains one.
+ * names all places that it reads, and redaction changes none of their values.
  */
-const seesNoString = ({ reads, usesWhole }: Interpreter.Predicate) => {
+const seesNoSecret = ({ reads, uses, usesWhole }: Interpreter.Predicate) => {
   const canTell = !usesWhole && reads.every((steps) => steps.every(isStable))
+  const [used, open] = [new Set(uses), new Set(reads.filter(isOpen))]
   return (json: unknown) =>
     canTell && reads.every((steps) => {
       const value = JsonPath.get(json, steps)
-      return typeof value !== "string" && (typeof value !== "object" || value === null)
+      if (typeof value === "string") return open.has(steps) && Redact.redactText(value) === value
+      return typeof value !== "object" || value === null || !used.has(steps)
     })
 }
 
@@ -197,7 +208,7 @@ export const search = Effect.fnUntraced(function*(
   const skip = spreads ? 0 : offset
   const matches = collection(offset - skip + limit, spreads)
   const seen = sightings(where?.reads ?? [])
-  const isUnaffected = needle === undefined && where !== undefined ? seesNoString(where) : () => false
+  const isUnaffected = needle === undefined && where !== undefined ? seesNoSecret(where) : () => false
   let matchCount = 0
   let failed = 0
   let failure: Interpreter.Problem | undefined

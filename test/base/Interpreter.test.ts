@@ -454,6 +454,21 @@ describe("where", () => {
     same(reads("JSON.stringify($json).includes('x') && Math.PI > 3"), [])
   })
 
+  it("reports of which paths it uses the value", () => {
+    const uses = (source: string) => Result.getOrThrow(where(source)).uses.map((steps) => steps.join("/"))
+    same(uses("customer?.name.first === 'A' && lines.length > 2 && tags[0] && page.includes('x')"), [
+      "customer/name/first",
+      "tags/0",
+      "page"
+    ])
+    same(uses("customer && customer.name && Object.keys(customer.address) && customer.address.street"), [
+      "customer",
+      "customer/name",
+      "customer/address",
+      "customer/address/street"
+    ])
+  })
+
   it("reports whether it uses an item beside the paths that it reads", () => {
     const usesWhole = (source: string) => Result.getOrThrow(where(source)).usesWhole
     for (const source of ["amount > 5", "$json.amount > 5 && $json?.['order no'].size < 2", "tags.some((x) => x)"]) {

@@ -72,7 +72,10 @@ describe("ItemSearch", () => {
         { amount: 7, name: "X-Api-Key", value: 12_345 },
         { amount: 7, ghp_0123456789abcdefghijABCDEFGHIJ456789: 7 },
         { amount: { password: "canary-canary-00" } },
-        { note: "nothing to hide" }
+        { note: "nothing to hide" },
+        { note: "Authorization: Bearer canary-canary-00", page: { url: "https://u:canary@example.com", name: "Shop" } },
+        { page: { url: "https://example.com", name: "Shop", tags: ["--token", "canary-canary-00"] } },
+        { page: ["--token", "canary-canary-00", { name: "password", text: "canary-canary-00" }] }
       ]
       const sources = [
         "amount > 5",
@@ -88,7 +91,16 @@ describe("ItemSearch", () => {
         "$json['[redacted]'] === 7",
         "$json['ghp_0123456789abcdefghijABCDEFGHIJ456789'] === 7",
         "Object.values($json).some((each) => String(each).includes('canary'))",
-        "note === null"
+        "note === null",
+        "note.length === 38",
+        "note.endsWith('hide')",
+        "page.name === 'Shop' && page.url.includes('example.com')",
+        "page.name === 'Shop' && page.url.includes('canary')",
+        "page.tags[1].includes('canary')",
+        "page[2].text.includes('canary')",
+        "page[2].name === 'password' && page.length === 3",
+        "page[1].includes('canary')",
+        "page[0] === '--token'"
       ]
       const one = fromApi(document({ All: [run(0, { main: [items(...jsons)] })] }))
       for (const source of sources) {

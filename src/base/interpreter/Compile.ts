@@ -18,6 +18,8 @@ export interface Compiled {
   readonly cost: number
   /** Paths of an item that it names, with their parents: `customer`, `customer.id`. */
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
+  /** Paths of `reads` whose value it uses, not only something inside it. */
+  readonly uses: ReadonlyArray<ReadonlyArray<string | number>>
   readonly usesWhole: boolean
 }
 
@@ -140,6 +142,13 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     deepest: 0
   }
   const evaluate = expression(root, { compilation, names: new Map(), parent: undefined })
-  const { cost, reads, usesWhole } = compilation
-  return { evaluate: (run) => evaluate(undefined, run), cost, reads: [...reads.values()], usesWhole }
+  const { cost, usesWhole } = compilation
+  const reads = [...compilation.reads.values()]
+  return {
+    evaluate: (run) => evaluate(undefined, run),
+    cost,
+    reads: reads.map(({ steps }) => steps),
+    uses: reads.flatMap(({ steps, uses }) => uses > 0 ? [steps] : []),
+    usesWhole
+  }
 }

@@ -68,10 +68,15 @@ const item: Evaluate = (_, run) => run.scope
 const isItself = (node: Acorn.Expression | Acorn.Super, scope: Scope) =>
   scope.compilation.isItem && stepsTo(node, scope)?.length === 0
 
-const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, scope: Scope) => {
+/** Counts a use of the value that a node names, or takes back that of an object of which only a member is used. */
+const noteRead = (node: Acorn.Expression | Acorn.Super, scope: Scope, uses = 1) => {
   const { isItem, reads } = scope.compilation
   const steps = isItem ? stepsTo(node, scope) : undefined
-  if (steps !== undefined && steps.length > 0 && steps.at(-1) !== "length") reads.set(JSON.stringify(steps), steps)
+  if (steps === undefined || steps.length === 0 || steps.at(-1) === "length") return
+  const key = JSON.stringify(steps)
+  const read = reads.get(key) ?? { steps, uses: 0 }
+  read.uses += uses
+  reads.set(key, read)
 }
 
 export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
@@ -134,6 +139,7 @@ export const memberValue = (node: Acorn.MemberExpression, scope: Scope): Evaluat
   if (constant !== undefined) return () => constant
   noteRead(node, scope)
   const { key, object } = member(node, scope)
+  if (stepsTo(node, scope) !== undefined) noteRead(node.object, scope, -1)
   const { isItem } = scope.compilation
   const { optional } = node
   const { start } = node.property

@@ -14,7 +14,8 @@ export interface Compilation {
   /** Whether the scope is an item: `$json` is the whole item, and anything missing, at any depth, is `undefined`. */
   readonly isItem: boolean
   readonly expression: (node: Acorn.Expression | Acorn.PrivateIdentifier, scope: Scope) => Evaluate
-  readonly reads: Map<string, ReadonlyArray<string | number>>
+  /** Paths of an item that it names, with the number of places that use the value, not only something inside it. */
+  readonly reads: Map<string, { readonly steps: ReadonlyArray<string | number>; uses: number }>
   /** Whether the expression uses the item as a whole, beside the places that it names. */
   usesWhole: boolean
   patterns: number
