@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import type * as Interpreter from "../base/Interpreter.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
-import { includes } from "../base/LinearSearch.ts"
+import { inAnyCase } from "../base/LinearSearch.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemView from "./ItemView.ts"
@@ -121,7 +121,7 @@ const collection = (limit: number, isSpread: boolean) => {
   }
 }
 
-const holds = (value: unknown, needle: string): boolean => {
+const holds = (value: unknown, isIn: (text: string) => boolean): boolean => {
   const work = [value]
   for (let at = work.pop(); at !== undefined || work.length > 0; at = work.pop()) {
     if (typeof at === "object" && at !== null) {
@@ -130,10 +130,10 @@ const holds = (value: unknown, needle: string): boolean => {
         continue
       }
       for (const [key, inner] of Object.entries(at)) {
-        if (includes(key.toLowerCase(), needle)) return true
+        if (isIn(key)) return true
         work.push(inner)
       }
-    } else if (at !== null && at !== undefined && includes(String(at).toLowerCase(), needle)) return true
+    } else if (at !== null && at !== undefined && isIn(String(at))) return true
   }
   return false
 }
@@ -201,8 +201,10 @@ export const search = Effect.fnUntraced(function*(
   { limit, offset = 0, redacts, slots, spreads = false }: Options
 ) {
   const needle = text?.toLowerCase()
-  const isLookedUp = needle !== undefined && isPlain(needle) && !(redacts && Redact.occursInMarker(needle))
-  const mayMatch = (json: string) => !isLookedUp || includes(json.toLowerCase(), needle) || json.includes("\\u")
+  const isIn = inAnyCase(needle ?? "")
+  // Redaction adds nothing but its marks, so that what is not in a stored item is not in the one that readers see.
+  const isStored = needle !== undefined && !(redacts && Redact.occursInMarker(needle))
+  const mayMatch = (json: string) => !isStored || !isPlain(needle) || isIn(json) || json.includes("\\u")
   const matched = new Map<string, number>()
   // Which ones a spread skips is known only at its end.
   const skip = spreads ? 0 : offset
@@ -232,8 +234,9 @@ export const search = Effect.fnUntraced(function*(
           since = clock.currentTimeMillisUnsafe()
         }
         const whole = obj(stored)?.["json"] ?? {}
+        if (isStored && !holds(whole, isIn)) continue
         const json = isUnaffected(whole) ? whole : redact(whole)
-        if (needle !== undefined && !holds(json, needle)) continue
+        if (needle !== undefined && !(isStored && json === whole) && !holds(json, isIn)) continue
         const fields = obj(json) ?? {}
         seen.look(fields, json !== whole)
         const isMatch = where?.(fields) ?? Result.succeed(true)

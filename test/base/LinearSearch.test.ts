@@ -20,6 +20,27 @@ describe("LinearSearch", () => {
     { arbitrary: { runs: rounds(300) } }
   )
 
+  it("finds every letter in any case", () => {
+    const all = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code))
+    const letters = all.filter((letter) => letter.toLowerCase() !== letter || letter.toUpperCase() !== letter)
+    const missed = letters.filter((letter) => !LinearSearch.inAnyCase(`(${letter}]`.toLowerCase())(`x(${letter}]`))
+    assert.deepStrictEqual([letters.length > 2_500, missed], [true, []])
+  })
+
+  it("finds a text in any case as in lower case", () => {
+    for (
+      const [text, needle, expected] of [
+        ["ΟΔΥΣΣΕΥΣ", "οδυσσευς", true],
+        ["ΟΔΥΣΣΕΥΣ", "οδυσσευσ", false],
+        ["Straße", "strasse", false],
+        ["İstanbul", "i\u0307stanbul", true],
+        ["😀", "\ud83d", true],
+        ["A-2.99 (new)", "2.99 (", true],
+        ["A-2x99", "2.99", false]
+      ] as const
+    ) assert.strictEqual(LinearSearch.inAnyCase(needle)(text), expected, text)
+  })
+
   it("takes a time in proportion to the text", () => {
     // The host's search needs 10^11 steps for this one.
     const text = "a".repeat(1_000_000)
