@@ -29,20 +29,16 @@ export const indexOf = (text: string, needle: string, from = 0): number => {
 
 export const includes = (text: string, needle: string): boolean => indexOf(text, needle) >= 0
 
-/** Letter whose lower case has two characters, which no case-insensitive pattern knows. */
-const dotted = "\u0130"
+/** Letters that are not in ASCII and whose lower case is. */
+const lowerInAscii = /[\u0130\u212a]/
 
 /**
- * Test whether the lower case of a text contains a needle in lower case. The host's pattern rejects most texts in a
- * fraction of the time that their lower case takes.
+ * Test whether the lower case of a text contains a needle in lower case: in ASCII by a pattern, which takes a fraction
+ * of the time of the lower case.
  */
 export const inAnyCase = (needle: string): (text: string) => boolean => {
   const isIn = (text: string) => includes(text.toLowerCase(), needle)
-  // A pattern sees no half of a surrogate pair.
-  if (needle.length > maxNative || !needle.isWellFormed()) return isIn
-  const pattern = new RegExp(
-    needle.replace(/[^\p{L}\p{N}\s]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`),
-    "iu"
-  )
-  return (text) => (pattern.test(text) || text.includes(dotted)) && isIn(text)
+  if (needle.length > maxNative || !/^[ -~]*$/.test(needle)) return isIn
+  const pattern = new RegExp(needle.replace(/[^\w\s]/g, "\\$&"), "i")
+  return (text) => pattern.test(text) || lowerInAscii.test(text) && isIn(text)
 }

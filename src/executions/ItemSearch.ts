@@ -121,18 +121,13 @@ const collection = (limit: number, isSpread: boolean) => {
   }
 }
 
+/** Whether a key, text, number or other scalar inside a value meets a test of its text. */
 const holds = (value: unknown, isIn: (text: string) => boolean): boolean => {
   const work = [value]
   for (let at = work.pop(); at !== undefined || work.length > 0; at = work.pop()) {
     if (typeof at === "object" && at !== null) {
-      if (Array.isArray(at)) {
-        for (const inner of at) work.push(inner)
-        continue
-      }
-      for (const [key, inner] of Object.entries(at)) {
-        if (isIn(key)) return true
-        work.push(inner)
-      }
+      if (!Array.isArray(at) && Object.keys(at).some(isIn)) return true
+      for (const inner of Object.values(at)) work.push(inner)
     } else if (at !== null && at !== undefined && isIn(String(at))) return true
   }
   return false

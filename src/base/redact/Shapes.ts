@@ -75,6 +75,9 @@ const sources = (patterns: ReadonlyArray<RegExp>) => patterns.map((pattern) => p
 const shape = new RegExp(`(?<![\\w-])(?:${sources(shapes)})`, "g")
 const opening = new RegExp(sources(openings), "g")
 
+/** One of these is in every opening. */
+const inOpenings = [":", "/", "earer", "EARER", "asic", "ASIC", "-----BEGIN"]
+
 const isInWord = new Uint8Array(128)
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+/=:-") {
   isInWord[character.charCodeAt(0)] = 1
@@ -109,7 +112,7 @@ export const redactKnown = (text: string): string => {
     (redacted, [needed, pattern]) => redacted.includes(needed) ? redacted.replace(pattern, `$1${marker}`) : redacted,
     text
   )
-  const opened = rare.replace(
+  const opened = !inOpenings.some((part) => rare.includes(part)) ? rare : rare.replace(
     opening,
     (_, ...groups: ReadonlyArray<unknown>) => `${groups.find(Predicate.isString)}${marker}`
   )
