@@ -193,7 +193,7 @@ const compareSides = Effect.fnUntraced(function*(execution: Execution.Execution,
   let pairs = 0
   const between = changesOf(options, missing)
   if (pairedBy !== "none") {
-    yield* eachItem(other, to.parts, redacts, ({ json }, index) => {
+    yield* eachItem(other, to.parts, redacts, (json, index) => {
       const origin = partner(index)
       if (origin === undefined) {
         without.to.push(index)

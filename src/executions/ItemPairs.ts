@@ -47,14 +47,11 @@ export const offsets = ({ parts }: Pick<Side, "parts">) => {
   })
 }
 
-interface Read {
-  readonly stored: unknown
-  readonly json: () => Redact.Whole
-}
+type Read = () => Redact.Whole
 
 const itemsOf = (segment: Execution.Segment, redacts: boolean): ReadonlyArray<Read> => {
   const redact = <A>(value: A): A => redacts ? segment.redactor()(value) : value
-  return segment.items().map((stored) => ({ stored, json: () => Redact.whole(obj(stored)?.["json"] ?? {}, redact) }))
+  return segment.items().map((stored) => () => Redact.whole(obj(stored)?.["json"] ?? {}, redact))
 }
 
 const yieldEvery = 2_000
@@ -67,14 +64,14 @@ export const reader = (execution: Execution.Execution, side: Pick<Side, "parts">
   const recent: Array<{ readonly first: number; readonly items: ReadonlyArray<Read> }> = []
   return (index: number): Redact.Whole => {
     const known = recent.find(({ first, items }) => index >= first && index < first + items.length)
-    if (known !== undefined) return known.items[index - known.first]?.json() ?? absent
+    if (known !== undefined) return known.items[index - known.first]?.() ?? absent
     const place = places.findLast(({ first }) => first <= index)
     if (place === undefined) return absent
     for (const segment of execution.segments(place.part.slot, index - place.first)) {
       const read = { first: place.first + segment.first, items: itemsOf(segment, redacts) }
       recent.unshift(read)
       if (recent.length > 4) recent.pop()
-      return read.items[index - read.first]?.json() ?? absent
+      return read.items[index - read.first]?.() ?? absent
     }
     return absent
   }
@@ -91,16 +88,16 @@ export const labelAt = (json: Redact.Whole, path: JsonPath.Path) => {
   return Equal.equals(value, at([])) ? asKey(value) : undefined
 }
 
-export const eachItem = Effect.fnUntraced(function*(
+const each = Effect.fnUntraced(function*<A>(
   execution: Execution.Execution,
   parts: ReadonlyArray<Execution.Part>,
-  redacts: boolean,
-  visit: (item: Read, index: number) => void
+  read: (segment: Execution.Segment) => ReadonlyArray<A>,
+  visit: (item: A, index: number) => void
 ) {
   let sinceYield = 0
   for (const { first, part } of offsets({ parts })) {
     for (const segment of execution.segments(part.slot)) {
-      for (const [place, item] of itemsOf(segment, redacts).entries()) {
+      for (const [place, item] of read(segment).entries()) {
         visit(item, first + segment.first + place)
         sinceYield++
       }
@@ -112,6 +109,13 @@ export const eachItem = Effect.fnUntraced(function*(
   }
 })
 
+export const eachItem = (
+  execution: Execution.Execution,
+  parts: ReadonlyArray<Execution.Part>,
+  redacts: boolean,
+  visit: (json: Read, index: number) => void
+) => each(execution, parts, (segment) => itemsOf(segment, redacts), visit)
+
 const byKey = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { from, other = execution, redacts, to }: Sides,
@@ -119,7 +123,7 @@ const byKey = Effect.fnUntraced(function*(
 ) {
   const waiting = new Map<string, Array<number>>()
   const withoutKey = { from: 0, to: 0 }
-  yield* eachItem(execution, from.parts, redacts, ({ json }, index) => {
+  yield* eachItem(execution, from.parts, redacts, (json, index) => {
     const value = asKey(json().inner(key).value)
     if (value === undefined) {
       withoutKey.from++
@@ -136,7 +140,7 @@ const byKey = Effect.fnUntraced(function*(
     list.reverse()
   }
   const partners: Array<number | undefined> = []
-  yield* eachItem(other, to.parts, redacts, ({ json }, index) => {
+  yield* eachItem(other, to.parts, redacts, (json, index) => {
     const value = asKey(json().inner(key).value)
     if (value === undefined) withoutKey.to++
     partners[index] = value === undefined ? undefined : waiting.get(value)?.pop()
@@ -193,8 +197,8 @@ const byLinks = Effect.fnUntraced(
           if (origins?.merged[item] === 1 || first[index] !== unlinked && first[index] !== origin) merged[index] = 1
           if (first[index] === unlinked) first[index] = origin
         }
-        yield* eachItem(execution, [{ slot, count }], false, ({ stored }, index) => {
-          for (const { input, item, source } of Lineage.linksOf(stored)) {
+        yield* each(execution, [{ slot, count }], ({ values }) => values("pairedItem"), (paired, index) => {
+          for (const { input, item, source } of Lineage.linksOf(paired)) {
             if (source === undefined) add(index, item, inputs.get(input))
             else {
               const other = Execution.slotOf(source)

@@ -2,10 +2,9 @@
 import { int, obj, str } from "../base/Json.ts"
 import * as Execution from "./Execution.ts"
 
-/** Links of a stored item to an input, or to another output (`source`): later batches of a loop come from its first input. */
-export const linksOf = (stored: unknown) => {
-  const paired = obj(stored)?.["pairedItem"]
-  return (Array.isArray(paired) ? paired : [paired]).flatMap((link) => {
+/** Links of an item (its `pairedItem`) to an input, or to another output (`source`): later batches of a loop come from its first input. */
+export const linksOf = (paired: unknown) =>
+  (Array.isArray(paired) ? paired : [paired]).flatMap((link) => {
     const item = int(link) ?? int(obj(link)?.["item"])
     const overwrite = obj(obj(link)?.["sourceOverwrite"])
     const node = str(overwrite?.["previousNode"])
@@ -15,7 +14,6 @@ export const linksOf = (stored: unknown) => {
     const source = node === undefined || output === undefined || run === undefined ? undefined : { node, output, run }
     return [{ item, input: int(obj(link)?.["input"]) ?? 0, source }]
   })
-}
 
 export interface Place {
   readonly slot: Execution.Slot
@@ -30,7 +28,7 @@ const placeKey = ({ index, slot }: Place) => `${index} ${slotKey(slot)}`
 /** Items that an item was made from, one node back. */
 const before = (execution: Execution.Execution, { index, slot }: Place): ReadonlyArray<Place> => {
   const run = execution.runs.get(slot.node)?.[slot.run]
-  return linksOf(execution.items(slot, index, 1)[0]).flatMap(({ input, item, source }) => {
+  return linksOf(obj(execution.items(slot, index, 1)[0])?.["pairedItem"]).flatMap(({ input, item, source }) => {
     const from = source ?? run?.sources[input]
     if (from === undefined) return []
     const origin = Execution.slotOf(from)

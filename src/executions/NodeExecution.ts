@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { sumAll } from "effect/Number"
 import * as Schema from "effect/Schema"
 import type * as Interpreter from "../base/Interpreter.ts"
-import { defined } from "../base/Json.ts"
+import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Rows from "../base/Rows.ts"
@@ -312,7 +312,7 @@ const itemOf = ({ execution, output: [part], request }: Located, { error, input,
   const chosen = output.items[0]?.index
   const origin = part === undefined || chosen === undefined
     ? undefined
-    : Lineage.linksOf(execution.items(part.slot, chosen, 1)[0])[0]?.item
+    : Lineage.linksOf(obj(execution.items(part.slot, chosen, 1)[0])?.["pairedItem"])[0]?.item
   return input.items[0]?.index ?? origin ?? (request.itemOffset === 0 ? error?.itemIndex : undefined) ??
     (input.sources[0]?.count === 1 ? 0 : request.itemOffset)
 }

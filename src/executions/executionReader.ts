@@ -253,6 +253,29 @@ export class ExecutionReader {
 
 const decoder = new TextDecoder()
 
+const comma = 0x2c
+const [open, close] = [new Uint8Array([0x5b]), new Uint8Array([0x5d])]
+
+/** Elements of a list without the comma after them. */
+const withoutComma = (json: Uint8Array) => {
+  const length = json.findLastIndex((byte) => byte > 0x20) + 1
+  return json.subarray(0, json[length - 1] === comma ? length - 1 : length)
+}
+
+/** Values of a key of each element, which alone are parsed. */
+const valuesOf = (json: Uint8Array, key: string): ReadonlyArray<unknown> => {
+  const values: Array<unknown> = []
+  const scanner = new Scanner({
+    on: "array",
+    element: (index) => {
+      values[index] = undefined
+      return object((name) => name === key ? value((parsed) => (values[index] = parsed)) : skip)
+    }
+  })
+  for (const part of [open, json, close]) scanner.push(part)
+  return values
+}
+
 /** Segments without secrets, which a repeated search need not examine again. */
 const clean = new WeakMap<List, Set<number>>()
 
@@ -271,13 +294,14 @@ function* segments(body: Body, list: List, from: number): Generator<Execution.Se
     const mark = list.marks[index]
     if (mark === undefined) return
     const end = list.marks[index + 1]?.at ?? list.end
-    const joined = decoder.decode(body.read(mark.at, end)).trimEnd()
-    const text = joined.endsWith(",") ? joined.slice(0, -1) : joined
+    const json = withoutComma(body.read(mark.at, end))
+    const text = decoder.decode(json)
     yield {
       first: mark.element,
       bytes: end - mark.at,
       text,
       items: () => arr(JSON.parse(`[${text}]`)),
+      values: (key) => valuesOf(json, key),
       redactor: () => redactorOf(list, index, text)
     }
   }

@@ -155,6 +155,10 @@ describe("recorded executions", () => {
         assert.strictEqual(found.workflow?.nodes.length, list(record(document["workflowData"])["nodes"]).length)
         for (const { items, slot } of slots(expected)) {
           assert.deepStrictEqual(found.items(slot, 0, Infinity), items)
+          for (const key of ["json", "pairedItem"]) {
+            const values = [...found.segments(slot)].flatMap((segment) => segment.values(key))
+            assert.deepStrictEqual(values, items.map((item) => record(item)[key]))
+          }
           for (const offset of [0, 1, items.length - 1, items.length, items.length + 1]) {
             if (offset < 0) continue
             assert.deepStrictEqual(found.items(slot, offset, 2), items.slice(offset, offset + 2))
