@@ -4,7 +4,6 @@
  * A project's file can come with a repository, and could send the user's variables elsewhere. It is used only as `init`
  * wrote it: its path and digest are recorded beside the user's own configuration. Imports nothing heavy: starts are lean.
  */
-import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
@@ -73,6 +72,8 @@ const isTracked = (file: string): boolean => {
   // A hook's variables would lead to another repository.
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"))
   try {
+    // Few starts need it, and each import takes time.
+    const { execFileSync } = process.getBuiltinModule("node:child_process")
     execFileSync("git", ["-c", "core.fsmonitor=false", "ls-files", "--error-unmatch", "--", basename(file)], {
       cwd: dirname(file),
       env: { ...Object.fromEntries(env), GIT_NO_LAZY_FETCH: "1" },
