@@ -91,6 +91,9 @@ const maxBytes = 1_000_000_000
 
 const concurrency = 4
 
+/** Failure of a run that is not read, since enough was. */
+const enough = { _tag: "Enough" } as const
+
 /** Error for runs that cannot be read in the time of one call. */
 export const timedOut = (): Errors.N8nError =>
   HttpErrors.timeoutError({ operation: "list executions" }, Deadline.callMillis)
@@ -264,28 +267,28 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
     return reading === undefined ? [] : [[head, reading] as const]
   }))
   let total = 0
-  const enough = timedOut()
   const reading = yield* Batch.run(readings.entries(), {
     needs: 0,
     concurrency,
     within: Math.min(Deadline.callMillis, yield* Deadline.left),
-    stopIf: (error: Errors.N8nError) => error === enough ? "enough was read" : undefined,
+    stopIf: (error: Errors.N8nError | typeof enough) => error._tag === "Enough" ? "enough was read" : undefined,
     message: () => "runs read"
-  }, ([, reading]): Effect.Effect<A, Errors.N8nError, R> =>
+  }, ([, reading]): Effect.Effect<A, Errors.N8nError | typeof enough, R> =>
     total < maxBytes
       ? Effect.tap(reading, (value) => Effect.sync(() => total += bytes(value)))
       : Effect.fail(enough))
   const results = new Map<ExecutionHead.Listed, Result.Result<A, Errors.N8nError>>()
-  let late = timedOut()
+  let late: Errors.N8nError | undefined
   for (const [[head], value] of reading.done) results.set(head, Result.succeed(value))
   for (const [[head], error] of reading.failed) {
+    if (error._tag === "Enough") continue
     if (isTimeout(error)) late = error
     else results.set(head, Result.fail(error))
   }
   const isOpen = (head: ExecutionHead.Listed) => readings.has(head) && !results.has(head)
   // The next call would begin with these runs again.
   const first = heads.findIndex((head) => !isOpen(head))
-  for (const head of heads.slice(0, first === -1 ? 1 : first)) results.set(head, Result.fail(late))
+  for (const head of heads.slice(0, first === -1 ? 1 : first)) results.set(head, Result.fail(late ??= timedOut()))
   const cut = heads.findIndex(isOpen)
   const ended = cut === -1 ? heads : heads.slice(0, cut)
   const failures = ended.flatMap((head) => {
