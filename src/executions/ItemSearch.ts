@@ -156,13 +156,44 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
 const isStable = (key: JsonPath.Step) =>
   !String(key).includes(Redact.marker) && Object.hasOwn(Redact.redact({ [key]: 0 }), key)
 
+/** Names of credentials that hide what is beside them: as a whole, or each of its parts. */
+const secretNames = ["password", "secrets"]
+
 /** Whether redaction changes a text at a path only for what it contains, whatever is beside it. */
-const isOpen = (path: JsonPath.Path) => {
-  const item = path.reduceRight<unknown>(
-    (value, step) => typeof step === "number" ? ["--password", value] : { name: "password", [step]: value },
-    "probe"
-  )
-  return Redact.redact(item) === item
+const isOpen = (path: JsonPath.Path) =>
+  secretNames.every((name) => {
+    const item = path.reduceRight<unknown>(
+      (value, step) => typeof step === "number" ? [`--${name}`, value] : { name, [step]: value },
+      "probe"
+    )
+    return Redact.redact(item) === item
+  })
+
+/** Maximum number of paths that are remembered: items may have ids as keys. */
+const maxPaths = 1_000
+
+/** Returns whether a value contains a text that meets a test and that redaction certainly leaves as it is. */
+const openTexts = () => {
+  const known = new Map<string, boolean>()
+  const isKnownOpen = (path: JsonPath.Path) => {
+    const key = JSON.stringify(path)
+    const isText = known.get(key) ?? (known.size < maxPaths && path.every(isStable) && isOpen(path))
+    if (known.size < maxPaths) known.set(key, isText)
+    return isText
+  }
+  return (value: unknown, isIn: (text: string) => boolean) => {
+    const work: Array<readonly [value: unknown, path: JsonPath.Path]> = [[value, []]]
+    for (let next = work.pop(); next !== undefined; next = work.pop()) {
+      const [at, path] = next
+      if (typeof at === "string") {
+        if (isIn(at) && isKnownOpen(path) && Redact.redactText(at) === at) return true
+      } else if (typeof at === "object" && at !== null) {
+        // All elements of a list are at one place.
+        for (const [key, inner] of Object.entries(at)) work.push([inner, [...path, Array.isArray(at) ? 0 : key]])
+      }
+    }
+    return false
+  }
 }
 
 /**
@@ -205,6 +236,7 @@ export const search = Effect.fnUntraced(function*(
   const skip = spreads ? 0 : offset
   const matches = collection(offset - skip + limit, spreads)
   const seen = sightings(where?.reads ?? [])
+  const holdsOpenly = openTexts()
   const isUnaffected = needle === undefined && where !== undefined ? seesNoSecret(where) : () => false
   let matchCount = 0
   let failed = 0
@@ -230,7 +262,7 @@ export const search = Effect.fnUntraced(function*(
         }
         const whole = obj(stored)?.["json"] ?? {}
         if (isStored && !holds(whole, isIn)) continue
-        const json = isUnaffected(whole) ? whole : redact(whole)
+        const json = isUnaffected(whole) || isStored && holdsOpenly(whole, isIn) ? whole : redact(whole)
         if (needle !== undefined && !(isStored && json === whole) && !holds(json, isIn)) continue
         const fields = obj(json) ?? {}
         seen.look(fields, json !== whole)
@@ -251,7 +283,10 @@ export const search = Effect.fnUntraced(function*(
           slot,
           index,
           position: before + index,
-          item: Execution.item({ ...obj(stored), json: json === whole ? redact(whole) : json })
+          // Few are shown, and redaction takes longer than the search.
+          get item() {
+            return Execution.item({ ...obj(stored), json: json === whole ? redact(whole) : json })
+          }
         })
       }
     }

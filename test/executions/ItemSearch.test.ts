@@ -75,7 +75,8 @@ describe("ItemSearch", () => {
         { note: "nothing to hide" },
         { note: "Authorization: Bearer canary-canary-00", page: { url: "https://u:canary@example.com", name: "Shop" } },
         { page: { url: "https://example.com", name: "Shop", tags: ["--token", "canary-canary-00"] } },
-        { page: ["--token", "canary-canary-00", { name: "password", text: "canary-canary-00" }] }
+        { page: ["--token", "canary-canary-00", { name: "password", text: "canary-canary-00" }] },
+        { name: "secrets", value: { first: "canary-canary-00" } }
       ]
       const sources = [
         "amount > 5",
@@ -100,7 +101,8 @@ describe("ItemSearch", () => {
         "page[2].text.includes('canary')",
         "page[2].name === 'password' && page.length === 3",
         "page[1].includes('canary')",
-        "page[0] === '--token'"
+        "page[0] === '--token'",
+        "value?.first?.includes('canary')"
       ]
       const one = fromApi(document({ All: [run(0, { main: [items(...jsons)] })] }))
       for (const source of sources) {
@@ -116,6 +118,40 @@ describe("ItemSearch", () => {
         assert.deepStrictEqual(matches.map(({ item }) => item.json), expected, source)
         assert.notInclude(JSON.stringify(matches), "canary", source)
       }
+    }))
+
+  it.effect("finds texts as in redacted items, wherever they are", () =>
+    Effect.gen(function*() {
+      const jsons = [
+        { note: "an open canary", apiKey: "sk-live-canary-000" },
+        { apiKey: "sk-live-canary-000", token: ["canary-canary-00"] },
+        { name: "X-Api-Key", value: "canary-canary-00" },
+        { name: "Title", value: "canary" },
+        { headers: [{ name: "X-Title", value: "canary" }, { name: "X-Api-Key", value: "canary-canary-00" }] },
+        { canary: 1, password: "canary-canary-00" },
+        { password: { canary: "canary-canary-00" } },
+        { page: "https://u:canary@example.com" },
+        { page: "https://u:canary@example.com", tags: ["canary"] },
+        { name: "secrets", value: { first: "canary-canary-00" } },
+        { secrets: [{ first: "canary-canary-00", label: "canary" }] },
+        { args: ["--token", "canary-canary-00"] },
+        { args: ["canary-canary-00", "--verbose"] },
+        { note: "Authorization: Bearer canary-canary-00" },
+        { note: "Authorization: Bearer canary-canary-00, by the canary" },
+        { curl: "curl -u admin:canary https://example.com" },
+        { amount: 7 }
+      ]
+      const one = fromApi(document({ All: [run(0, { main: [items(...jsons)] })] }))
+      const shown: ReadonlyArray<unknown> = jsons.map((json) => Redact.redact(json))
+      const expected = shown.flatMap((json, index) => JSON.stringify(json).includes("canary") ? index : [])
+      const { matched, matches } = yield* ItemSearch.search(one, { text: "Canary" }, {
+        slots: ItemSearch.outputs(one),
+        limit: 20,
+        redacts: true
+      })
+      assert.deepStrictEqual([matched, matches.map(({ index }) => index)], [expected.length, expected])
+      assert.isAtLeast(expected.length, 5)
+      assert.deepStrictEqual(matches.map(({ item }) => item.json), expected.map((index) => shown[index]))
     }))
 
   it.effect("counts all matches and gives some, in any of the nodes that are named", () =>
