@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Input from "../../base/Input.ts"
 import { defined, str } from "../../base/Json.ts"
+import { digits } from "../../base/Plural.ts"
 import * as Contents from "../../workflow/Contents.ts"
 import * as Locate from "./locate.ts"
 import { contentsOf, type Source } from "./read.ts"
@@ -52,7 +53,7 @@ export const filesBelow = Effect.fnUntraced(function*(locate: Locate.Locate) {
       }
       if (!all && files.size > maxFiles) {
         return yield* refuse(
-          `Folder '${target.path}' has over ${maxFiles.toLocaleString("en")} .json files below it`,
+          `Folder '${target.path}' has over ${digits(maxFiles)} .json files below it`,
           "Use a subfolder as directoryPath.",
           target
         )
