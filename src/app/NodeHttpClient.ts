@@ -107,7 +107,7 @@ class NodeHttpResponse extends NodeHttpIncomingMessage<HttpClientError.HttpClien
       }))
   }
 
-  get upgrade() {
+  get upgrade(): Effect.Effect<never, HttpClientError.HttpClientError> {
     const reason = new HttpClientError.StatusCodeError({ request: this.request, response: this })
     return Effect.fail(new HttpClientError.HttpClientError({ reason }))
   }
