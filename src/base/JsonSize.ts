@@ -52,8 +52,8 @@ export const scan = (text: string): Size => {
 }
 
 /** The reason why a text that is too large is refused, after its name. */
-export const reason = `has more than ${digits(maxValues)} values, or an object with more than ${digits(maxNames)}`
+export const reason = () => `has more than ${digits(maxValues)} values, or an object with more than ${digits(maxNames)}`
 
 /** The reason why a text is not parsed, after its name; `undefined` if it may be. */
 export const fault = (text: string): string | undefined =>
-  text.length > maxNames && scan(text).isOver ? reason : undefined
+  text.length > maxNames && scan(text).isOver ? reason() : undefined

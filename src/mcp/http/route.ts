@@ -50,7 +50,7 @@ const tooLarge = Refusal.make(413, `The body is larger than ${maxBytes / 1024 / 
   headers: { connection: "close" }
 })
 
-const tooManyValues = Refusal.make(413, `The body ${JsonSize.reason}.`)
+const tooManyValues = Refusal.make(413, `The body ${JsonSize.reason()}.`)
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 

@@ -67,7 +67,7 @@ const makeLines = (input: Readable, output: Writable, ready: Effect.Effect<unkno
       const { id, isOver } = JsonSize.scan(line)
       if (isOver) {
         const own: unknown = id === undefined ? null : JSON.parse(id)
-        return refuse(Rpc.codes.invalidRequest, `The message ${JsonSize.reason}`, Rpc.idOf({ id: own }))
+        return refuse(Rpc.codes.invalidRequest, `The message ${JsonSize.reason()}`, Rpc.idOf({ id: own }))
       }
       value = JSON.parse(line)
     } catch (error) {
