@@ -121,18 +121,6 @@ const collection = (limit: number, isSpread: boolean) => {
   }
 }
 
-/** Whether a key, text, number or other scalar inside a value meets a test of its text. */
-const holds = (value: unknown, isIn: (text: string) => boolean): boolean => {
-  const work = [value]
-  for (let at = work.pop(); at !== undefined || work.length > 0; at = work.pop()) {
-    if (typeof at === "object" && at !== null) {
-      if (!Array.isArray(at) && Object.keys(at).some(isIn)) return true
-      for (const inner of Object.values(at)) work.push(inner)
-    } else if (at !== null && at !== undefined && isIn(String(at))) return true
-  }
-  return false
-}
-
 /** Whether JSON writes a text unchanged, so that it can be searched for before parsing. */
 const isPlain = (needle: string) => !/["\\/\p{Cc}]/u.test(needle)
 
@@ -169,30 +157,52 @@ const isOpen = (path: JsonPath.Path) =>
     return Redact.redact(item) === item
   })
 
-/** Maximum number of paths that are remembered: items may have ids as keys. */
-const maxPaths = 1_000
+/** Place in items, with the places in it; all elements of a list are at one. */
+interface Place {
+  readonly path: JsonPath.Path
+  readonly inner: Map<JsonPath.Step, Place>
+  isOpen: boolean | undefined
+}
 
-/** Returns whether a value contains a text that meets a test and that redaction certainly leaves as it is. */
-const openTexts = () => {
-  const known = new Map<string, boolean>()
-  const isKnownOpen = (path: JsonPath.Path) => {
-    const key = JSON.stringify(path)
-    const isText = known.get(key) ?? (known.size < maxPaths && path.every(isStable) && isOpen(path))
-    if (known.size < maxPaths) known.set(key, isText)
-    return isText
+/** Maximum number of places that are remembered: items may have ids as keys. */
+const maxPlaces = 1_000
+
+/** Answer to whether a key or scalar of a value meets a test: none does, or one that redaction certainly leaves, or may not. */
+type Hit = "none" | "open" | "hidden"
+
+/** Returns how values meet a test. */
+const hits = (isIn: (text: string) => boolean) => {
+  const root: Place = { path: [], inner: new Map(), isOpen: false }
+  const unknown: Place = { path: [], inner: new Map(), isOpen: false }
+  let count = 0
+  const innerOf = ({ inner, path }: Place, step: JsonPath.Step) => {
+    const known = inner.get(step)
+    if (known !== undefined || count >= maxPlaces) return known ?? unknown
+    count++
+    const place: Place = { path: [...path, step], inner: new Map(), isOpen: undefined }
+    inner.set(step, place)
+    return place
   }
-  return (value: unknown, isIn: (text: string) => boolean) => {
-    const work: Array<readonly [value: unknown, path: JsonPath.Path]> = [[value, []]]
+  return (value: unknown): Hit => {
+    const work: Array<readonly [value: unknown, place: Place]> = [[value, root]]
+    let hit: Hit = "none"
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
-      const [at, path] = next
-      if (typeof at === "string") {
-        if (isIn(at) && isKnownOpen(path) && Redact.redactText(at) === at) return true
-      } else if (typeof at === "object" && at !== null) {
-        // All elements of a list are at one place.
-        for (const [key, inner] of Object.entries(at)) work.push([inner, [...path, Array.isArray(at) ? 0 : key]])
+      const [at, place] = next
+      if (typeof at === "object" && at !== null) {
+        const isList = Array.isArray(at)
+        for (const [key, inner] of Object.entries(at)) {
+          if (!isList && isIn(key)) hit = "hidden"
+          if (inner !== null && inner !== undefined) work.push([inner, innerOf(place, isList ? 0 : key)])
+        }
+      } else if (isIn(String(at))) {
+        // Only texts are secrets.
+        if (typeof at !== "string") return "open"
+        place.isOpen ??= place.path.every(isStable) && isOpen(place.path)
+        if (place.isOpen && Redact.redactText(at) === at) return "open"
+        hit = "hidden"
       }
     }
-    return false
+    return hit
   }
 }
 
@@ -236,7 +246,7 @@ export const search = Effect.fnUntraced(function*(
   const skip = spreads ? 0 : offset
   const matches = collection(offset - skip + limit, spreads)
   const seen = sightings(where?.reads ?? [])
-  const holdsOpenly = openTexts()
+  const hitOf = hits(isIn)
   const isUnaffected = needle === undefined && where !== undefined ? seesNoSecret(where) : () => false
   let matchCount = 0
   let failed = 0
@@ -261,9 +271,10 @@ export const search = Effect.fnUntraced(function*(
           since = clock.currentTimeMillisUnsafe()
         }
         const whole = obj(stored)?.["json"] ?? {}
-        if (isStored && !holds(whole, isIn)) continue
-        const json = isUnaffected(whole) || isStored && holdsOpenly(whole, isIn) ? whole : redact(whole)
-        if (needle !== undefined && !(isStored && json === whole) && !holds(json, isIn)) continue
+        const hit = isStored ? hitOf(whole) : "hidden"
+        if (hit === "none") continue
+        const json = hit === "open" || isUnaffected(whole) ? whole : redact(whole)
+        if (needle !== undefined && !(isStored && json === whole) && hitOf(json) === "none") continue
         const fields = obj(json) ?? {}
         seen.look(fields, json !== whole)
         const isMatch = where?.(fields) ?? Result.succeed(true)
