@@ -4,8 +4,8 @@
  *
  * **Details**
  *
- * Each has the bare server in the same run. The first use installs a real n8n and npm's `n8n-mcp`; all take about half an
- * hour, on a machine that does nothing else. `--only starts,load` writes only these parts again, `--quick` runs the short
+ * Each has what it is compared with in the same run. The first use installs npm's `n8n-mcp`; all take about 20 minutes,
+ * on a machine that does nothing else. `--only starts,load` writes only these parts again, `--quick` runs the short
  * forms and prints the page instead. The exit code is that of the last benchmark that missed a criterion or failed.
  */
 import * as Command from "effect/cli/Command"

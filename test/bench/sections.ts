@@ -12,16 +12,6 @@ interface Section {
 /** What the page shows, in its order. */
 export const sections: ReadonlyArray<Section> = [
   {
-    name: "servers",
-    title: "Beside other servers",
-    text:
-      "This server, npm's `n8n-mcp` and a bare server on MCP's SDK, whose only tool downloads a path of n8n's API and discards the body. n8n is a real one.",
-    image: {
-      file: "bench.svg",
-      about: "Start-up, memory, tokens, time and characters of this server, of n8n-mcp and of a bare server"
-    }
-  },
-  {
     name: "starts",
     title: "Starts",
     text:
