@@ -15,7 +15,6 @@ import * as Telemetry from "./Telemetry.ts"
 /** Loads each of these tools, by its name. */
 export const tools: ReadonlyMap<string, () => Promise<Tool.Any<N8nClient>>> = new Map([
   ["list_workflows", () => import("../tools/workflows/listWorkflows.ts").then(({ listWorkflows }) => listWorkflows)],
-  ["workflow_map", () => import("../tools/workflows/workflowMap.ts").then(({ workflowMap }) => workflowMap)],
   ["stop_execution", () => import("../tools/executions/stopExecution.ts").then(({ stopExecution }) => stopExecution)],
   [
     "list_credentials",

@@ -15,7 +15,7 @@ export const sections: ReadonlyArray<Section> = [
     name: "starts",
     title: "Starts",
     text:
-      "From the start of the process over stdio, in both eras of MCP, with the options of a typical `.mcp.json`, of the plugin and of the bundle, and without any; n8n is a stub. The rest of the program loads by itself a second after the start: tools that need nothing but an n8n (`list_workflows`, `workflow_map`, `list_credentials`, `credential_test`, `stop_execution`, `project_list`) answer before that, and other calls within this second wait for it."
+      "From the start of the process over stdio, in both eras of MCP, with the options of a typical `.mcp.json`, of the plugin and of the bundle, and without any; n8n is a stub. The rest of the program loads by itself a second after the start: tools that need nothing but an n8n (`list_workflows`, `list_credentials`, `credential_test`, `stop_execution`, `project_list`) answer before that, and other calls within this second wait for it."
   },
   {
     name: "load",
