@@ -171,7 +171,7 @@ const maxPlaces = 1_000
 type Hit = "none" | "open" | "hidden"
 
 /** Returns how values meet a test. */
-const hits = (isIn: (text: string) => boolean) => {
+const hits = (isIn: (text: string) => boolean, redacts: boolean) => {
   const root: Place = { path: [], inner: new Map(), isOpen: false }
   const unknown: Place = { path: [], inner: new Map(), isOpen: false }
   let count = 0
@@ -196,7 +196,7 @@ const hits = (isIn: (text: string) => boolean) => {
         }
       } else if (isIn(String(at))) {
         // Only texts are secrets.
-        if (typeof at !== "string") return "open"
+        if (!redacts || typeof at !== "string") return "open"
         place.isOpen ??= place.path.every(isStable) && isOpen(place.path)
         if (place.isOpen && Redact.redactText(at) === at) return "open"
         hit = "hidden"
@@ -246,7 +246,7 @@ export const search = Effect.fnUntraced(function*(
   const skip = spreads ? 0 : offset
   const matches = collection(offset - skip + limit, spreads)
   const seen = sightings(where?.reads ?? [])
-  const hitOf = hits(isIn)
+  const hitOf = hits(isIn, redacts)
   const isUnaffected = needle === undefined && where !== undefined ? seesNoSecret(where) : () => false
   let matchCount = 0
   let failed = 0
