@@ -67,12 +67,12 @@ const shelve = <A extends { readonly width: number; readonly height: number }>(a
 /** Positions of workflows by id, and frames; those in `apart` are in no frame. */
 export const layOut = (ids: ReadonlyArray<string>, edges: ReadonlyArray<Edge>, apart: ReadonlySet<string>) => {
   const graph = Graph.of(edges)
-  const alike = Map.groupBy(
+  const callersByLinks = Map.groupBy(
     ids.filter((id) => graph.into(id).length === 0 && !apart.has(id)),
     (id) => JSON.stringify(graph.out(id).map(({ kind, state, to }) => [to, kind, state ?? ""]).toSorted())
   )
   const framed = new Map(
-    [...alike].flatMap(([key, [first = "", ...others]]) => {
+    [...callersByLinks].flatMap(([key, [first = "", ...others]]) => {
       const edges = graph.out(first)
       return others.length + 1 >= leastInFrame || edges.length === 0
         ? [[key, frameOf([first, ...others], edges)] as const]
@@ -393,7 +393,7 @@ export const render = (
   const placeOf = (id: string) => places.get(id) ?? { x: 0, y: 0 }
   const boxOf = (id: string): geometry.Box => ({ ...placeOf(id), ...size })
   const frameOf = new Map(frames.flatMap((frame) => frame.ids.map((id) => [id, frame] as const)))
-  // Links of alike workflows are one line from their frame.
+  // Links of workflows with the same links are one line from their frame.
   const lines = new Map(edges.map((edge) => {
     const from = frameOf.get(edge.from) ?? boxOf(edge.from)
     return [JSON.stringify([from.x, from.y, edge.to, edge.kind, words.whyBroken(edge), edge.state]), { edge, from }]

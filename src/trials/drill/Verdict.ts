@@ -319,10 +319,10 @@ export const runAs = ({ graph, isV1, nodes }: Subject, { kind, node, outputs }: 
     each.name !== node.name && after.has(each.name) &&
     /error|message|status|code/i.test(JSON.stringify(each.parameters ?? {}))
   )
-  const alike = NodeFailures.kindsOf(node, isV1).find((each) => {
+  const equivalent = NodeFailures.kindsOf(node, isV1).find((each) => {
     const other = NodeFailures.of(node, each, { isV1, outputs })
     return each !== "empty" && other?.does === "continues" && failure?.does === "continues" &&
       other.output === failure.output && other.isUnnoticed === failure.isUnnoticed
   })
-  return kind === "empty" || isRead ? kind : alike ?? kind
+  return kind === "empty" || isRead ? kind : equivalent ?? kind
 }
