@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import { mapValues, obj } from "../base/Json.ts"
 import { mapStrings, member, parse, type Path } from "../base/JsonPath.ts"
 import * as Omission from "../base/Omission.ts"
-import { cost, countTokens, maxDepth, unitsPerToken } from "../base/TokenBound.ts"
+import { cost, countTokens, fits, maxDepth, unitsPerToken } from "../base/TokenBound.ts"
 import { isMark, type Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
 /** Budget of one answer in characters of its JSON, 40,000 by default: Claude Code moves more than 50,000 to a file. */
@@ -120,7 +120,7 @@ const roomForKeys = (value: object, path: string, depth: number, cap: number): n
 }
 
 const shrink = (value: unknown, room: number, path: string, depth: number, next: Calls): unknown => {
-  if (cost(value, room, depth) <= room) return value
+  if (fits(value, room, depth)) return value
   if (Predicate.isString(value)) return clip(value, room, depth).text
   if (!Predicate.isObjectOrArray(value)) return value
   if (depth >= maxDepth) return `[nested deeper than ${maxDepth} levels]`
@@ -307,7 +307,7 @@ const changeAt = (
 }
 
 const isIn = (value: unknown, total: number, tokens = Infinity) =>
-  cost(value, total) <= total && (tokens === Infinity || countTokens(JSON.stringify(value), tokens) <= tokens)
+  fits(value, total) && (tokens === Infinity || countTokens(JSON.stringify(value), tokens) <= tokens)
 
 /** Ends the lists at a pattern after so many elements; one mark counts those of all holders. */
 const withFirst = (value: unknown, at: string, most: number, next: Next | undefined): unknown => {
@@ -379,7 +379,7 @@ export const fitPage = <A>(size: number, max: number, draft: (count: number) => 
       next
     }
   }
-  const isWhole = ({ room, value }: ReturnType<typeof drafted>) => cost(value, room) <= room
+  const isWhole = ({ room, value }: ReturnType<typeof drafted>) => fits(value, room)
   let best = drafted(size)
   if (size > 1 && !isWhole(best)) {
     let low = 1

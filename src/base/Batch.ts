@@ -78,7 +78,7 @@ export const run = Effect.fnUntraced(function*<A, B, E, R>(
     }
   })
   const work = Effect.forEach(all, one, { concurrency, discard: true })
-  if (Option.isNone(yield* Effect.timeoutOption(work, within))) stopped ??= timeUp
+  if (all.length > 0 && Option.isNone(yield* Effect.timeoutOption(work, within))) stopped ??= timeUp
   const done = new Map<A, B>()
   const failed = new Map<A, E>()
   const left: Array<A> = []

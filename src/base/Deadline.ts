@@ -1,6 +1,7 @@
 /** Deadlines of calls: clients give up after a minute, and the model then gets no answer. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { CallContext } from "./CallContext.ts"
@@ -30,12 +31,63 @@ export const Current = Context.Reference<Deadline | undefined>("effect-n8n-mcp/D
   defaultValue: () => undefined
 })
 
-/** Ends at a moment that may move meanwhile. */
-const passed = (until: () => number): Effect.Effect<void> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const left = until() - now
-    return left <= 0 ? Effect.void : Effect.andThen(Effect.sleep(Math.min(left, step)), passed(until))
-  })
+/** An action at a moment that may move later meanwhile. */
+interface Alarm {
+  readonly at: () => number
+  readonly ring: () => void
+}
+
+/** All alarms of a clock, for which one fiber waits: each call has one, and each of its requests. */
+class Alarms {
+  private readonly all = new Set<Alarm>()
+  /** Moment at which the fiber looks again; `undefined` if no one waits. */
+  private next: number | undefined
+  private waiting: Fiber.Fiber<void> | undefined
+  private readonly wait: Effect.Effect<void>
+
+  constructor(clock: Clock.Clock) {
+    this.wait = Effect.suspend(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      for (const alarm of this.all) {
+        if (alarm.at() > now) continue
+        this.all.delete(alarm)
+        alarm.ring()
+      }
+      const next = Math.min(now + step, ...Array.from(this.all, ({ at }) => at()))
+      this.next = this.all.size === 0 ? undefined : next
+      return this.next === undefined
+        ? Effect.void
+        : Effect.andThen(clock.sleep(Duration.millis(next - now)), this.wait)
+    })
+  }
+
+  /** Sets an alarm; returns what turns it off. */
+  set(alarm: Alarm): () => void {
+    this.all.add(alarm)
+    if (this.next === undefined || alarm.at() < this.next) this.restart()
+    return () => {
+      if (this.all.delete(alarm) && this.all.size === 0) this.stop()
+    }
+  }
+
+  private restart() {
+    this.stop()
+    this.waiting = Effect.runFork(this.wait)
+  }
+
+  private stop() {
+    this.next = undefined
+    this.waiting?.interruptUnsafe()
+  }
+}
+
+const alarms = new WeakMap<Clock.Clock, Alarms>()
+
+const alarmsOf = (clock: Clock.Clock) => {
+  const known = alarms.get(clock) ?? new Alarms(clock)
+  alarms.set(clock, known)
+  return known
+}
 
 /** Runs an effect; at a moment that may move meanwhile, `orElse` decides with its interruption. Cheaper than a race. */
 export const before = <A, E, R, E2>(
@@ -43,24 +95,24 @@ export const before = <A, E, R, E2>(
   until: () => number,
   orElse: (interrupt: Effect.Effect<void>) => Effect.Effect<never, E2>
 ): Effect.Effect<A, E | E2, R> =>
-  Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
-    const fiber = yield* Effect.forkDetach(effect, { startImmediately: true })
-    const timer = yield* Effect.forkDetach(passed(until), { startImmediately: true })
-    const interrupt = Fiber.interrupt(fiber)
-    const ended = Effect.callback<A, E | E2>((resume) => {
-      const ignore = timer.addObserver(() => resume(orElse(interrupt)))
-      const stop = () => {
-        ignore()
-        timer.interruptUnsafe()
-      }
-      fiber.addObserver((exit) => {
-        stop()
-        resume(exit)
-      })
-      return Effect.sync(stop)
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forkDetach(effect, { startImmediately: true }), (fiber): Effect.Effect<A, E | E2> => {
+      const exit = fiber.pollUnsafe()
+      if (exit !== undefined) return exit
+      const interrupt = Fiber.interrupt(fiber)
+      const ended = Clock.Clock.use((clock) =>
+        Effect.callback<A, E | E2>((resume) => {
+          const turnOff = alarmsOf(clock).set({ at: until, ring: () => resume(orElse(interrupt)) })
+          fiber.addObserver((exit) => {
+            turnOff()
+            resume(exit)
+          })
+          return Effect.sync(turnOff)
+        })
+      )
+      return Effect.onInterrupt(restore(ended), () => interrupt)
     })
-    return yield* Effect.onInterrupt(restore(ended), () => interrupt)
-  }))
+  )
 
 const late = ({ waitingFor }: Deadline, millis: number, mayWrite: boolean) =>
   new Errors.ApiError({
@@ -76,14 +128,13 @@ export const bounded = <A, E, R>(
   call: Effect.Effect<A, E, R>,
   mayWrite: boolean
 ): Effect.Effect<A, E | Errors.ApiError, R> =>
-  Effect.gen(function*() {
-    const start = yield* Clock.currentTimeMillis
+  Effect.flatMap(Clock.currentTimeMillis, (start) => {
     const deadline: Deadline = { until: start + callMillis, waitingFor: undefined }
     const tooLate = Effect.flatMap(
       Clock.currentTimeMillis,
       (now) => Effect.fail(late(deadline, now - start, mayWrite))
     )
-    return yield* before(
+    return before(
       Effect.provideService(call, Current, deadline),
       () => deadline.until,
       (interrupt) => Effect.andThen(Effect.forkDetach(interrupt), tooLate)
@@ -91,11 +142,12 @@ export const bounded = <A, E, R>(
   })
 
 /** Milliseconds left for requests of the call; `Infinity` without a deadline. */
-export const left: Effect.Effect<number> = Effect.flatMap(Current, (deadline) =>
+export const left: Effect.Effect<number> = Current.use((deadline) =>
   Effect.map(
     Clock.currentTimeMillis,
     (now) => deadline === undefined ? Infinity : Math.max(0, deadline.until - reserve - now)
-  ))
+  )
+)
 
 /** Runs cleanup with a time limit of its own, in seconds. */
 export const renewed = (seconds: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -130,18 +182,19 @@ export const paused = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A
   })
 
 /** Ends the description of what the call waits for. */
-export const answered: Effect.Effect<void> = Effect.map(Current, (deadline) => {
+export const answered: Effect.Effect<void> = Current.useSync((deadline) => {
   if (deadline !== undefined) deadline.waitingFor = undefined
 })
 
 /** End of a request that starts now and may take this many seconds, and the seconds it has until then. */
-export const request = Effect.fnUntraced(function*(target: Errors.Target, seconds: number) {
-  const now = yield* Clock.currentTimeMillis
-  const deadline = yield* Current
-  if (deadline !== undefined) deadline.waitingFor = target
-  return () =>
-    Math.min(
-      now + seconds * 1000,
-      deadline === undefined ? Infinity : Math.max(deadline.until - reserve, now + leastRequest)
-    )
-})
+export const request = (target: Errors.Target, seconds: number): Effect.Effect<() => number> =>
+  Current.use((deadline) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      if (deadline !== undefined) deadline.waitingFor = target
+      return () =>
+        Math.min(
+          now + seconds * 1000,
+          deadline === undefined ? Infinity : Math.max(deadline.until - reserve, now + leastRequest)
+        )
+    })
+  )

@@ -113,7 +113,7 @@ const predicate = (
 
 /** Loads the interpreter, with the parser and the regular expression engine on first use. */
 export const load: Effect.Effect<Interpreter> = Effect.map(
-  Effect.all([parser, Lazy.load(() => import("./interpreter/Compile.ts")), Clock.Clock], { concurrency: 2 }),
+  Effect.all([parser, Lazy.load(() => import("./interpreter/Compile.ts")), Clock.Clock]),
   ([parse, { compile: compileTree }, clock]): Interpreter => {
     const now = () => clock.currentTimeMillisUnsafe()
     const compile = (source: string, options: Options): Result.Result<Program, Problem> => {

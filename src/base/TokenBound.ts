@@ -164,3 +164,33 @@ export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
   measure(value, depth, meter)
   return Math.max(meter.chars, meter.tokens * unitsPerToken)
 }
+
+/** Greatest cost of a UTF-16 unit, of a control character, which JSON escapes as six characters. */
+const mostOfUnit = 6 * unitsPerToken
+
+/** Greatest cost of a value beside its texts: a number's digits, or an object's brackets, quotes, colons and commas. */
+const mostOfValue = 64
+
+/** `room` without what a value can cost at most; negative once it is not certain to fit. */
+const spare = (value: unknown, room: number, depth: number): number => {
+  if (Predicate.isString(value)) return room - value.length * mostOfUnit - mostOfValue
+  if (!Predicate.isObjectOrArray(value)) return room - mostOfValue
+  if (depth >= maxDepth + 2) return -1
+  let rest = room - mostOfValue
+  if (Array.isArray(value)) {
+    for (const inner of value) {
+      if (rest < 0) break
+      rest = spare(inner, rest, depth + 1)
+    }
+  } else {
+    for (const key in value) {
+      if (rest < 0) break
+      rest = spare(value[key as keyof typeof value], rest - key.length * mostOfUnit, depth + 1)
+    }
+  }
+  return rest
+}
+
+/** Whether a JSON value costs at most `room`: most answers are so small that this is certain without counting. */
+export const fits = (value: unknown, room: number, depth = 0): boolean =>
+  spare(value, room, depth) >= 0 || cost(value, room, depth) <= room

@@ -227,7 +227,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
         get: Effect.fn("Executions.get")(function*(id) {
           const n8n = yield* N8nClient
           const key = `${n8n.instance.key}/${id}`
-          return yield* Effect.suspend(() => {
+          return recall(key) ?? (yield* Effect.suspend(() => {
             const execution = recall(key)
             if (execution !== undefined) return Effect.succeed(execution)
             return download(id).pipe(
@@ -238,7 +238,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
               }),
               Effect.catchIf(isUndeliverable, (fault) => rowOf(id, fault))
             )
-          }).pipe(oneAtATime(key))
+          }).pipe(oneAtATime(key)))
         })
       })
     })

@@ -226,6 +226,13 @@ const runner = <T extends Tool.Any, M extends Tool.Middleware, P>(
     Context.add(Tool.CurrentMiddleware, middleware)
   )
   const whole = Context.merge(shared, serving)
+  // Most callers of one n8n have the same context.
+  const joined = new WeakMap<Context.Context<P>, typeof whole>()
+  const join = (own: Context.Context<P>) => {
+    const known = joined.get(own) ?? Context.mergeAll(shared, own, serving)
+    joined.set(own, known)
+    return known
+  }
   /** `refuse` answers a caller for whom there is no context. */
   return <A, E>(
     caller: Caller,
@@ -239,7 +246,7 @@ const runner = <T extends Tool.Any, M extends Tool.Middleware, P>(
     }
     return contextFor === undefined ? provide(whole) : Effect.scoped(Effect.matchEffect(contextFor(caller), {
       onFailure: (error) => Effect.andThen(Effect.logDebug(error.message), refuse(error)),
-      onSuccess: (own) => provide(Context.mergeAll(shared, own, serving))
+      onSuccess: (own) => provide(join(own))
     }))
   }
 }

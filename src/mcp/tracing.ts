@@ -57,7 +57,7 @@ export const traced = (
     ...(method === "tools/call" ? { "gen_ai.operation.name": "execute_tool" } : {})
   }
   return (effect) =>
-    Effect.flatMap(References.TracerEnabled, (isEnabled) => {
+    References.TracerEnabled.use((isEnabled) => {
       if (!isEnabled) return effect
       const parent = parentOf(params)
       return Effect.flatMap(Effect.option(Effect.currentSpan), (ambient) => {

@@ -38,7 +38,7 @@ const second = 1_000
 
 /** Notes n8n's clock, or that of a proxy in front of it, as the `Date` header of an answer tells it. */
 export const dated = <E, R>(send: Effect.Effect<HttpClientResponse.HttpClientResponse, E, R>): typeof send =>
-  Effect.flatMap(Current, (traffic) =>
+  Current.use((traffic) =>
     traffic === undefined ? send : Effect.gen(function*() {
       const start = yield* Clock.currentTimeMillis
       const response = yield* send
@@ -50,7 +50,8 @@ export const dated = <E, R>(send: Effect.Effect<HttpClientResponse.HttpClientRes
       // An answer with an age is a proxy's copy.
       if (age === undefined && clock.most - clock.least < most - least) traffic.clock = clock
       return response
-    }))
+    })
+  )
 
 /** Milliseconds by which n8n's clock is ahead, negative if behind; `undefined` if no answer tells or below 2 seconds. */
 export const ahead = ({ clock }: Traffic): number | undefined => {
@@ -69,7 +70,7 @@ const spent = ({ operation }: Errors.Target, most: number) =>
 export const counted =
   (target: Errors.Target) =>
   <A, E extends Errors.N8nError, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E | Errors.ValidationError, R> =>
-    Effect.flatMap(Current, (traffic) =>
+    Current.use((traffic) =>
       traffic === undefined ? attempt : traffic.permits.withPermits(1)(
         Effect.gen(function*() {
           if (left(traffic) <= 0) return yield* spent(target, traffic.most)
@@ -83,4 +84,5 @@ export const counted =
             )
           )
         })
-      ))
+      )
+    )

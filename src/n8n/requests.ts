@@ -238,11 +238,13 @@ const inRequestContext = ({ headers = {} }: Options, { to }: Request) => <A, E, 
  * DELETE) would occupy its connection until it is collected as garbage, and aborting makes an error with a stack.
  */
 const releasing = <A, E, R>(effect: Effect.Effect<A, E, R>, isRead: () => boolean) =>
-  Effect.flatMap(Scope.make(), (scope) =>
-    effect.pipe(
+  Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return effect.pipe(
       Effect.provideService(Scope.Scope, scope),
       Effect.onExit((exit) => isRead() ? Effect.void : Scope.close(scope, exit))
-    ))
+    )
+  })
 
 /** Two turns of the event loop, which notice sockets that n8n closed: the outcome of a write there is unknown. */
 const drainSocketEvents = Effect.andThen(Effect.yieldNow, Effect.yieldNow)

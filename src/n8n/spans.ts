@@ -37,8 +37,7 @@ const outcome = (error: Errors.N8nError | undefined) => {
     : { "http.response.status_code": status, "error.type": String(status) }
 }
 
-const visibleSpan = Effect.flatMap(
-  References.TracerEnabled,
+const visibleSpan = References.TracerEnabled.use(
   (isEnabled) => isEnabled ? Effect.option(Effect.currentSpan) : Effect.succeedNone
 )
 

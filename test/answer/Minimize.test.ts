@@ -6,7 +6,7 @@ import { type Budget, fit, fitPage } from "../../src/answer/Minimize.ts"
 import { Mark } from "../../src/answer/Truncated.ts"
 import { member } from "../../src/base/JsonPath.ts"
 import * as Omission from "../../src/base/Omission.ts"
-import { cost } from "../../src/base/TokenBound.ts"
+import { cost, fits } from "../../src/base/TokenBound.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import { Json } from "../support/arbitrary.ts"
 import { random } from "../support/random.ts"
@@ -165,6 +165,24 @@ describe("cost", () => {
     assert.isAtLeast(cost(json), size(json))
     assert.isAtLeast(cost(json), tokens(json) * unitsPerToken)
   }, { arbitrary: { runs: rounds(120), size: 20 } })
+
+  it.prop("is what a room has to hold, whether or not it is counted", { json: Json }, ({ json }) => {
+    const all = cost(json)
+    for (const room of [0, all - 1, all, 2 * all, 12 * all, 100 * all]) {
+      assert.strictEqual(fits(json, room), all <= room)
+    }
+  }, { arbitrary: { runs: rounds(120), size: 20 } })
+
+  it.each(
+    [0, -1.234567890123456e-300, 1e21, true, null, "", "\u0007", "\ud800", "😀", "界", [], [[]], {}, { "": "" }, [""]]
+      .map((unit) => [JSON.stringify(unit), unit] as const)
+  )("is at most what is certain without counting: %s", (_, unit) => {
+    for (const count of [0, 1, 2, 1_000]) {
+      const value = [unit, Array.from({ length: count }, () => unit), String(unit).repeat(count)]
+      const least = Array.from({ length: 60 }, (_, step) => Math.ceil(1.5 ** step)).find((room) => fits(value, room))
+      assert.isAtMost(cost(value), least ?? 0)
+    }
+  })
 
   it.each(workflows)("is little above the length of English JSON: %s", (name, workflow) => {
     assert.isAtLeast(40_000 * size(workflow) / cost(workflow), name.startsWith("請求書") ? 33_000 : 35_000)

@@ -77,6 +77,49 @@ describe("a call", () => {
     }))
 })
 
+describe("calls", () => {
+  it.effect("end each at its own moment, however many wait and in whatever order they came", () =>
+    Effect.gen(function*() {
+      const ends: Array<number> = []
+      const start = yield* Clock.currentTimeMillis
+      const call = (seconds: number) =>
+        Deadline.before(
+          Effect.never,
+          () => start + seconds * 1000,
+          (interrupt) =>
+            Effect.andThen(interrupt, Effect.sync(() => ends.push(seconds)).pipe(Effect.andThen(Effect.fail("late"))))
+        ).pipe(Effect.ignore)
+      const fibers = yield* Effect.forEach([40, 3, 21, 9, 40], (seconds) => Effect.forkChild(call(seconds)))
+      yield* TestClock.adjust("2 seconds")
+      const short = yield* Effect.forkChild(call(2.5))
+      const stopped = yield* Effect.forkChild(call(30))
+      const look = Effect.fnUntraced(function*(seconds: number, ended: ReadonlyArray<number>) {
+        yield* TestClock.adjust(seconds * 1000)
+        assert.deepStrictEqual(ends, [...ended])
+      })
+      yield* look(0.4, [])
+      yield* look(0.2, [2.5])
+      yield* look(6.4, [2.5, 3, 9])
+      yield* Fiber.interrupt(stopped)
+      yield* look(1_000, [2.5, 3, 9, 21, 40, 40])
+      yield* Fiber.joinAll([...fibers, short])
+      yield* Effect.forkChild(call(1_020))
+      yield* TestClock.adjust("12 seconds")
+      assert.strictEqual(ends.at(-1), 1_020)
+    }))
+
+  it.effect("wait for nothing once all have ended", () =>
+    Effect.gen(function*() {
+      const call = Deadline.bounded(Effect.as(Effect.sleep("1 second"), "done"), false)
+      const all = yield* Effect.forkChild(Effect.all([call, call], { concurrency: 2 }))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* Fiber.join(all), ["done", "done"])
+      const late = Deadline.before(Effect.never, () => 0, (interrupt) => Effect.andThen(interrupt, Effect.fail("late")))
+      assert.strictEqual(yield* Effect.flip(late), "late")
+      assert.strictEqual(yield* lasting(Deadline.bounded(Effect.never, false)), 49)
+    }))
+})
+
 describe("a request", () => {
   const seconds = (needed: number) =>
     Effect.gen(function*() {

@@ -54,7 +54,7 @@ export const handle = (isRpc: (path: string) => boolean) =>
 <R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+  HttpServerRequest.HttpServerRequest.use((request) => {
     const answer = (refusal: Refusal) => response(isRpc(pathOf(request)), refusal)
     return app.pipe(
       Effect.catch((refusal) => Effect.succeed(answer(refusal))),

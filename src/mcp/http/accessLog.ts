@@ -18,11 +18,11 @@ interface Details {
   readonly call?: string | undefined
 }
 
-const CurrentNote = Context.Reference<(details: Details) => Effect.Effect<void>>("effect-n8n-mcp/AccessLog", {
-  defaultValue: () => () => Effect.void
+const CurrentNote = Context.Reference<(details: Details) => void>("effect-n8n-mcp/AccessLog", {
+  defaultValue: () => () => undefined
 })
 
-export const note = (details: Details): Effect.Effect<void> => Effect.flatMap(CurrentNote, (add) => add(details))
+export const note = (details: Details): Effect.Effect<void> => CurrentNote.useSync((add) => add(details))
 
 /** Valid request id from a load balancer; others are replaced. */
 const requestId = /^[\w.:-]{1,128}$/
@@ -41,7 +41,7 @@ const statusOf = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown
 export const middleware = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, HttpServerRequest.HttpServerRequest | R> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+  HttpServerRequest.HttpServerRequest.use((request) => {
     const header = request.headers["x-request-id"] ?? ""
     const id = requestId.test(header) ? header : randomUUID()
     let details: Details = {}
@@ -62,7 +62,7 @@ export const middleware = <E, R>(
         HttpEffect.withPreResponseHandler((_request, response) =>
           Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
         ),
-        Effect.provideService(CurrentNote, (more) => Effect.sync(() => void (details = { ...details, ...more }))),
+        Effect.provideService(CurrentNote, (more) => void (details = { ...details, ...more })),
         Effect.annotateLogs("request", id),
         Effect.onExit((exit) => Effect.flatMap(Clock.currentTimeMillis, (now) => log(exit, now - started)))
       ))

@@ -19,18 +19,21 @@ import * as Refusal from "./Refusal.ts"
 const json = "application/json"
 const stream = "text/event-stream"
 
-/** Whether a client takes answers of this type; an event stream only if it names the type. */
-const accepts = (headers: Headers.Headers, type: string) => {
+/** Types of answers that a client takes; an event stream only if it names the type. */
+const accepted = (headers: Headers.Headers) => {
   const accept = headers["accept"]?.trim() || "*/*"
   const types = accept.toLowerCase().split(",").map((each) => each.replace(/;.*/s, "").trim())
-  return types.some((each) => each === type || type === json && (each === "*/*" || each === "application/*"))
+  return {
+    json: types.some((each) => each === json || each === "*/*" || each === "application/*"),
+    stream: types.includes(stream)
+  }
 }
 
-const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Message, Refusal.Refusal> => {
+const decode = (accepts: ReturnType<typeof accepted>, body: unknown): Effect.Effect<Rpc.Message, Refusal.Refusal> => {
   if (Array.isArray(body)) {
     return Effect.fail(Refusal.invalid("Send one message per request: MCP has no batches.", Rpc.codes.invalidRequest))
   }
-  if (!accepts(headers, json) && !accepts(headers, stream)) {
+  if (!accepts.json && !accepts.stream) {
     return Effect.fail(Refusal.make(406, `Not Acceptable: answers are ${json} or ${stream}`))
   }
   const message = Rpc.parse(body)
@@ -61,7 +64,8 @@ const whole = ({ body, status }: Modern.Answer) => HttpServerResponse.jsonUnsafe
 
 export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: Identity, body: unknown) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
-  const message = yield* decode(headers, body)
+  const accepts = accepted(headers)
+  const message = yield* decode(accepts, body)
   const method = "method" in message ? message.method : undefined
   yield* AccessLog.note({
     call: method === "tools/call" && "params" in message ? str(message.params?.["name"]) : method
@@ -80,8 +84,7 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
     ? (notify) => Modern.answer(protocol, caller, message, notify)
     : (notify) => Effect.map(Stateless.answer(protocol, caller, message, notify), (body) => ({ status: 200, body }))
   // Progress needs an event stream; otherwise one JSON answer is simpler for proxies.
-  return accepts(headers, stream) &&
-      (Versions.metaOf(message)["progressToken"] !== undefined || !accepts(headers, json))
+  return accepts.stream && (Versions.metaOf(message)["progressToken"] !== undefined || !accepts.json)
     ? yield* events(respond)
     : whole(yield* respond(() => undefined))
 })

@@ -7,6 +7,7 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
 import { defined } from "../../base/Json.ts"
 import * as JsonSize from "../../base/JsonSize.ts"
 import { Turn } from "../../base/Turn.ts"
@@ -37,7 +38,7 @@ export const only = <R>(
   method: "GET" | "POST",
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, HttpServerRequest.HttpServerRequest | R> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): typeof answer => {
+  HttpServerRequest.HttpServerRequest.use((request): typeof answer => {
     const isAllowed = request.method === method || request.method === "HEAD" && method === "GET"
     if (isAllowed) return answer
     return Effect.fail(Refusal.make(405, `Only ${method} is allowed here.`, { headers: { allow: method } }))
@@ -54,21 +55,21 @@ const tooManyValues = Refusal.make(413, `The body ${JsonSize.reason()}.`)
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-const parse = (bytes: ArrayBuffer) =>
-  Effect.try({
+const parse = (bytes: ArrayBuffer): Result.Result<unknown, Refusal.Refusal> =>
+  Result.try({
     try: () => decoder.decode(bytes),
     catch: () => Refusal.invalid("The body is not UTF-8.", -32700)
   }).pipe(
-    Effect.filterOrFail((text) => JsonSize.fault(text) === undefined, () => tooManyValues),
-    Effect.flatMap((text) =>
-      Effect.try({
+    Result.filterOrFail((text) => JsonSize.fault(text) === undefined, () => tooManyValues),
+    Result.flatMap((text) =>
+      Result.try({
         try: (): unknown => JSON.parse(text),
         catch: () => Refusal.invalid("The body is not JSON.", -32700)
       })
     )
   )
 
-const json = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+const json = HttpServerRequest.HttpServerRequest.use((request) => {
   if (!isJsonContentType(request.headers["content-type"])) {
     return Effect.fail(Refusal.make(415, "Content-Type must be application/json."))
   }
@@ -86,7 +87,7 @@ const json = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         ? tooLarge
         : Refusal.invalid("The body could not be read.", -32700)
     ),
-    Effect.flatMap(parse)
+    Effect.flatMap((bytes) => Effect.fromResult(parse(bytes)))
   )
 })
 
