@@ -1,6 +1,7 @@
 /** Servers of tools, resources and prompts: on a transport, or on the `HttpRouter` of an app. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
@@ -65,9 +66,15 @@ export const serveWith = <T extends Tool.Any, P, E extends Errors.Failure, R, M 
 ): Effect.Effect<void, never, McpTransport | Exclude<Tool.Services<T | M>, P> | Exclude<R, Scope.Scope>> =>
   Effect.flatMap(sharedContext<Exclude<Tool.Services<T | M>, P> | Exclude<R, Scope.Scope>>(), (shared) =>
     serving(
-      Protocol.make<T, M, P>(options, shared, (caller) =>
+      Protocol.make<T, M, P>(options, shared, (caller) => {
+        const own = contextFor(caller)
         // The shared services include those of `contextFor`, apart from the scope.
-        Effect.provideContext(contextFor(caller), shared) as Effect.Effect<Context.Context<P>, E, Scope.Scope>)
+        return (Exit.isExit(own) ? own : Effect.provideContext(own, shared)) as Effect.Effect<
+          Context.Context<P>,
+          E,
+          Scope.Scope
+        >
+      })
     ))
 
 /** Serves tools with the ambient services: one n8n for every call. */
@@ -114,7 +121,8 @@ const mounted = <T extends Tool.Any, M extends Tool.Middleware, P = never>(
  * import { McpServer, Refusal } from "effect-n8n-mcp/mcp"
  * import { FakeN8n } from "effect-n8n-mcp/testing"
  * import * as Effect from "effect/Effect"
- * import * as HttpRouter from "effect/http/HttpRouter"
+ * import * as Exit from "effect/Exit"
+import * as HttpRouter from "effect/http/HttpRouter"
  * import * as Layer from "effect/Layer"
  * import * as LayerMap from "effect/LayerMap"
  *
@@ -173,7 +181,8 @@ export const layerHttpWith = <
  * import { Services, tools } from "effect-n8n-mcp"
  * import { McpServer } from "effect-n8n-mcp/mcp"
  * import { FakeN8n } from "effect-n8n-mcp/testing"
- * import * as HttpRouter from "effect/http/HttpRouter"
+ * import * as Exit from "effect/Exit"
+import * as HttpRouter from "effect/http/HttpRouter"
  * import * as HttpServer from "effect/http/HttpServer"
  * import * as HttpServerResponse from "effect/http/HttpServerResponse"
  * import * as Effect from "effect/Effect"

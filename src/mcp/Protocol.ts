@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
@@ -244,7 +245,10 @@ const runner = <T extends Tool.Any, M extends Tool.Middleware, P>(
       const own = Context.add(context as Context.Context<Services>, Author, caller.subject)
       return Effect.provideContext(effect, caller.readOnly === true ? Context.add(own, Tool.ReadOnly, true) : own)
     }
-    return contextFor === undefined ? provide(whole) : Effect.scoped(Effect.matchEffect(contextFor(caller), {
+    if (contextFor === undefined) return provide(whole)
+    const own = contextFor(caller)
+    // A context that is there needs no scope.
+    return Exit.isExit(own) && Exit.isSuccess(own) ? provide(join(own.value as Context.Context<P>)) : Effect.scoped(Effect.matchEffect(own, {
       onFailure: (error) => Effect.andThen(Effect.logDebug(error.message), refuse(error)),
       onSuccess: (own) => provide(join(own))
     }))
