@@ -299,11 +299,11 @@ const changeAt = (
       : value
   }
   const object = obj(value)
-  if (object === undefined || step !== "*" && !Object.hasOwn(object, step)) return value
-  return mapValues(
-    object,
-    (inner, key) => step === "*" || key === step ? changeAt(inner, rest, member(path, key), change) : inner
-  )
+  if (object === undefined) return value
+  if (step === "*") return mapValues(object, (inner, key) => changeAt(inner, rest, member(path, key), change))
+  if (!Object.hasOwn(object, step)) return value
+  const part = changeAt(object[step], rest, member(path, step), change)
+  return part === object[step] ? value : { ...object, [step]: part }
 }
 
 const isIn = (value: unknown, total: number, tokens = Infinity) =>

@@ -80,20 +80,34 @@ const escapeJson = function*(value: unknown, ofText: typeof text): Turn.Steps<un
   if (typeof value === "string") return ofText(value)
   if (!Predicate.isObjectOrArray(value)) return value
   yield
-  const entries: ReadonlyArray<readonly [string | number, unknown]> = Array.isArray(value)
-    ? [...value.entries()]
-    : Object.entries(value)
-  const escaped: Array<readonly [string | number, unknown]> = []
-  let isSame = true
-  for (const [key, inner] of entries) {
-    const name = typeof key === "string" ? text(key) : key
-    const shown = Predicate.isObjectOrArray(inner)
-      ? yield* escapeJson(inner, ofText)
-      : typeof inner === "string"
-      ? ofText(inner)
-      : inner
-    isSame &&= name === key && shown === inner
-    escaped.push([name, shown])
-  }
-  return isSame ? value : Array.isArray(value) ? escaped.map(([, inner]) => inner) : Object.fromEntries(escaped)
+  return Array.isArray(value) ? yield* escapeList(value, ofText) : yield* escapeObject(value, ofText)
 }
+
+const escapeList = function*(value: ReadonlyArray<unknown>, ofText: typeof text): Turn.Steps<unknown> {
+  let copy: Array<unknown> | undefined
+  for (let at = 0; at < value.length; at++) {
+    const inner = value[at]
+    const shown = Predicate.isObjectOrArray(inner) ? yield* escapeJson(inner, ofText) : shownLeaf(inner, ofText)
+    if (!Object.is(shown, inner)) (copy ??= [...value])[at] = shown
+  }
+  return copy ?? value
+}
+
+const escapeObject = function*(value: object, ofText: typeof text): Turn.Steps<unknown> {
+  const keys = Object.keys(value)
+  /** All entries so far once one of them has changed. */
+  let entries: Array<readonly [string, unknown]> | undefined
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at] ?? ""
+    const inner: unknown = value[key as keyof typeof value]
+    const name = text(key)
+    const shown = Predicate.isObjectOrArray(inner) ? yield* escapeJson(inner, ofText) : shownLeaf(inner, ofText)
+    if (entries === undefined && (name !== key || !Object.is(shown, inner))) {
+      entries = keys.slice(0, at).map((key) => [key, value[key as keyof typeof value]])
+    }
+    entries?.push([name, shown])
+  }
+  return entries === undefined ? value : Object.fromEntries(entries)
+}
+
+const shownLeaf = (value: unknown, ofText: typeof text) => typeof value === "string" ? ofText(value) : value

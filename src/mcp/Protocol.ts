@@ -21,6 +21,7 @@ import { suggestion } from "../base/Nearest.ts"
 import * as Rows from "../base/Rows.ts"
 import * as Visible from "../base/Visible.ts"
 import * as callContext from "./callContext.ts"
+import * as contexts from "./contexts.ts"
 import * as Sealing from "./eras/Sealing.ts"
 import * as features from "./features.ts"
 import { type Caller, type Failure, type Served, UnknownTool } from "./McpTransport.ts"
@@ -226,11 +227,11 @@ const runner = <T extends Tool.Any, M extends Tool.Middleware, P>(
   const serving = Context.make(Tool.CurrentTools, tools as ReadonlyArray<Tool.Any> as never).pipe(
     Context.add(Tool.CurrentMiddleware, middleware)
   )
-  const whole = Context.merge(shared, serving)
+  const whole = contexts.layered(Context.merge(shared, serving))
   // Most callers of one n8n have the same context.
   const joined = new WeakMap<Context.Context<P>, typeof whole>()
   const join = (own: Context.Context<P>) => {
-    const known = joined.get(own) ?? Context.mergeAll(shared, own, serving)
+    const known = joined.get(own) ?? contexts.layered(Context.mergeAll(shared, own, serving))
     joined.set(own, known)
     return known
   }
@@ -240,18 +241,20 @@ const runner = <T extends Tool.Any, M extends Tool.Middleware, P>(
     effect: Effect.Effect<A, E, Services>,
     refuse: (error: Errors.Failure) => Effect.Effect<A, E>
   ): Effect.Effect<A, E> => {
-    // One context, since each separate one would be merged with the fiber's.
-    const provide = (context: Context.Context<never>) => {
-      const own = Context.add(context as Context.Context<Services>, Author, caller.subject)
-      return Effect.provideContext(effect, caller.readOnly === true ? Context.add(own, Tool.ReadOnly, true) : own)
-    }
+    const provide = (context: Context.Context<never>) =>
+      Effect.updateContext(effect, (current: Context.Context<never>) => {
+        const own = Context.add(contexts.above(context as Context.Context<Services>, current), Author, caller.subject)
+        return caller.readOnly === true ? Context.add(own, Tool.ReadOnly, true) : own
+      })
     if (contextFor === undefined) return provide(whole)
     const own = contextFor(caller)
     // A context that is there needs no scope.
-    return Exit.isExit(own) && Exit.isSuccess(own) ? provide(join(own.value as Context.Context<P>)) : Effect.scoped(Effect.matchEffect(own, {
-      onFailure: (error) => Effect.andThen(Effect.logDebug(error.message), refuse(error)),
-      onSuccess: (own) => provide(join(own))
-    }))
+    return Exit.isExit(own) && Exit.isSuccess(own) ?
+      provide(join(own.value as Context.Context<P>)) :
+      Effect.scoped(Effect.matchEffect(own, {
+        onFailure: (error) => Effect.andThen(Effect.logDebug(error.message), refuse(error)),
+        onSuccess: (own) => provide(join(own))
+      }))
   }
 }
 

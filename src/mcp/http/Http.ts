@@ -16,7 +16,9 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
+import type * as Scope from "effect/Scope"
 import type { IncomingMessage } from "node:http"
+import * as contexts from "../contexts.ts"
 import { McpTransport, type Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
 import * as AccessLog from "./accessLog.ts"
@@ -133,6 +135,7 @@ export const layer = (options: Options = {}): Layer.Layer<McpTransport, never, H
               )
             )
             yield* HttpServer.serveEffect(app, AccessLog.middleware).pipe(
+              Effect.updateContext(contexts.layered<HttpServer.HttpServer | Scope.Scope>),
               Effect.provideService(HttpMiddleware.SpanNameGenerator, (request) => {
                 const path = AccessLog.pathOf(request)
                 return Object.hasOwn(answers, path) ? `${request.method} ${path}` : request.method
