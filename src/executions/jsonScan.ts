@@ -69,6 +69,14 @@ const closeBracket = 0x5d
 
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
+/** Bytes between values, by the kind of the byte that ends a search for them: of both brackets, of commas and spaces. */
+const within = 0
+const kinds = new Uint8Array(256)
+for (const byte of [comma, 0x20, 0x0a, 0x0d, 0x09]) kinds[byte] = comma
+for (const byte of [openBrace, openBracket]) kinds[byte] = openBrace
+for (const byte of [closeBrace, closeBracket]) kinds[byte] = closeBrace
+kinds[quote] = quote
+
 /** Bytes of a string without an escape beyond which the native search is faster than a loop. */
 const longString = 48
 
@@ -212,58 +220,58 @@ export class Scanner {
 
   /** Skips to the end of a value of any kind, or of the chunk. Most of a scan's time is spent here. */
   #opaque(chunk: Uint8Array, from: number): number {
+    const { length } = chunk
     let at = from
-    while (at < chunk.length) {
-      if (this.#inString) {
-        at = this.#string(chunk, at)
-        if (!this.#inString && this.#nest === 0) return this.#ended(chunk, from, at)
-        continue
-      }
-      const byte = chunk[at]
-      if (byte === quote) {
-        this.#inString = true
-      } else if (byte === openBrace || byte === openBracket) {
-        this.#nest++
-      } else if (byte === closeBrace || byte === closeBracket) {
-        if (this.#nest === 0) return this.#ended(chunk, from, at)
-        this.#nest--
-        if (this.#nest === 0) return this.#ended(chunk, from, at + 1)
-      } else if (this.#nest === 0 && (byte === comma || isSpace(byte))) {
-        return this.#ended(chunk, from, at)
-      }
-      at++
+    let nest = this.#nest
+    if (this.#inString) {
+      at = this.#string(chunk, at)
+      if (!this.#inString && nest === 0) return this.#ended(chunk, from, at)
     }
+    for (; at < length; at++) {
+      const kind = kinds[chunk[at] ?? 0]
+      if (kind === within) continue
+      if (kind === quote) {
+        at = this.#string(chunk, at + 1) - 1
+        if (nest === 0 && !this.#inString) return this.#ended(chunk, from, at + 1)
+      } else if (kind === openBrace) {
+        nest++
+      } else if (nest === 0) {
+        return this.#ended(chunk, from, at)
+      } else if (kind === closeBrace && --nest === 0) {
+        this.#nest = 0
+        return this.#ended(chunk, from, at + 1)
+      }
+    }
+    this.#nest = nest
     if (this.#take !== undefined) this.#collect(chunk.slice(from))
-    return at
+    return length
   }
 
   /** Skips from inside a string past its closing quote, or to the end of the chunk. */
   #string(chunk: Uint8Array, from: number): number {
-    let at = from
-    let plain = from
-    while (at < chunk.length) {
-      if (this.#escaped) {
-        this.#escaped = false
-        at++
-        plain = at
-        continue
-      }
-      if (at - plain > longString) {
+    const { length } = chunk
+    let at = this.#escaped ? from + 1 : from
+    while (at < length) {
+      const near = Math.min(length, at + longString)
+      while (at < near && chunk[at] !== quote && chunk[at] !== backslash) at++
+      if (at === near && at < length) {
         // Cached, because searching again at each string or escape would be quadratic.
         if (this.#quoteAt < at) this.#quoteAt = indexOf(chunk, quote, at)
         if (this.#backslashAt < at) this.#backslashAt = indexOf(chunk, backslash, at)
         at = Math.min(this.#quoteAt, this.#backslashAt)
-        if (at === chunk.length) return at
       }
-      const byte = chunk[at]
-      at++
-      if (byte === quote) {
+      if (at === length) break
+      if (chunk[at] === quote) {
         this.#inString = false
-        return at
+        this.#escaped = false
+        return at + 1
       }
-      if (byte === backslash) this.#escaped = true
+      at += 2
     }
-    return at
+    this.#inString = true
+    // The chunk ends between a backslash and the character that it escapes.
+    this.#escaped = at > length
+    return length
   }
 
   #collect(part: Uint8Array) {
