@@ -29,8 +29,8 @@ export const indexOf = (text: string, needle: string, from = 0): number => {
 
 export const includes = (text: string, needle: string): boolean => indexOf(text, needle) >= 0
 
-/** Letters that are not in ASCII and whose lower case is. */
-const lowerInAscii = /[\u0130\u212a]/
+/** Letters that are not in ASCII, with a letter of their lower case that is. */
+const lowerInAscii = [["i", "\u0130"], ["k", "\u212a"]] as const
 
 /**
  * Test whether the lower case of a text contains a needle in lower case: in ASCII by a pattern, which takes a fraction
@@ -40,5 +40,6 @@ export const inAnyCase = (needle: string): (text: string) => boolean => {
   const isIn = (text: string) => includes(text.toLowerCase(), needle)
   if (needle.length > maxNative || !/^[ -~]*$/.test(needle)) return isIn
   const pattern = new RegExp(needle.replace(/[^\w\s]/g, "\\$&"), "i")
-  return (text) => pattern.test(text) || lowerInAscii.test(text) && isIn(text)
+  const others = lowerInAscii.flatMap(([letter, upper]) => needle.includes(letter) ? upper : [])
+  return (text) => pattern.test(text) || others.some((letter) => text.includes(letter)) && isIn(text)
 }
