@@ -12,6 +12,7 @@ import { mapStrings } from "../base/JsonPath.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { plain } from "./ItemView.ts"
+import type { Members } from "./jsonPick.ts"
 
 /** Source of a run's input. */
 export interface Source {
@@ -97,8 +98,12 @@ export interface Execution {
 /** Consecutive items of a slot: the position of the first, their JSON separated by commas, and the items. */
 export interface Segment {
   readonly first: number
+  /** Number of bytes of JSON. */
+  readonly bytes: number
   readonly text: string
   readonly items: () => ReadonlyArray<unknown>
+  /** Items with the wanted members, and perhaps with others, faster than all of them. */
+  readonly pick: (wanted: Members) => ReadonlyArray<unknown>
   /** Value of a key of each item, faster than by parsing the items. */
   readonly values: (key: string) => ReadonlyArray<unknown>
   /** Redacts values of the segment; the identity if it has no secrets. */
@@ -277,7 +282,7 @@ export const withTexts = (
         const text = change(segment.text, true)
         const items = () => arr(JSON.parse(`[${text}]`))
         const values = (key: string) => items().map((item) => obj(item)?.[key])
-        yield text === segment.text ? segment : { ...segment, text, items, values }
+        yield text === segment.text ? segment : { ...segment, text, items, values, pick: items }
       }
     }
   }

@@ -4,12 +4,14 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as Interpreter from "../base/Interpreter.ts"
+import { unlistedFields } from "../base/interpreter/KnownNames.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { inAnyCase } from "../base/LinearSearch.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemView from "./ItemView.ts"
+import { members } from "./jsonPick.ts"
 
 /** Condition on items, which sees an item as readers do, with secrets redacted. */
 export interface Condition {
@@ -96,6 +98,8 @@ const sightings = (reads: ReadonlyArray<JsonPath.Path>) => {
 const collection = (limit: number, isSpread: boolean) => {
   const all: Array<Match> = []
   const byNode = new Map<string, number>()
+  /** Node of which no match would be added, until one of another is. */
+  let complete: string | undefined
   const count = (node: string, by: number) => byNode.set(node, (byNode.get(node) ?? 0) + by)
   return {
     ranked: () => {
@@ -107,9 +111,14 @@ const collection = (limit: number, isSpread: boolean) => {
       }).toSorted((a, b) => a.rank - b.rank).map(({ match }) => match)
     },
     /** Whether a match of this node would be added. */
-    takes: (node: string) =>
-      all.length < limit || isSpread && (byNode.get(node) ?? 0) + 1 < Math.max(...byNode.values()),
+    takes: (node: string) => {
+      if (node === complete) return false
+      const takes = all.length < limit || isSpread && (byNode.get(node) ?? 0) + 1 < Math.max(...byNode.values())
+      if (!takes) complete = node
+      return takes
+    },
     add: (match: Match) => {
+      complete = undefined
       if (all.length >= limit) {
         const most = Math.max(...byNode.values())
         const [last] = all.splice(all.findLastIndex(({ slot }) => byNode.get(slot.node) === most), 1)
@@ -221,6 +230,15 @@ const seesNoSecret = ({ reads, uses, usesWhole }: Interpreter.Predicate) => {
     })
 }
 
+/** Members of an item that a condition may read; `undefined` if it reads all. */
+const membersOf = ({ reads, usesWhole }: Interpreter.Predicate) => {
+  if (usesWhole) return undefined
+  const fields = [...reads.flatMap(([field]) => field === undefined ? [] : String(field)), ...unlistedFields]
+  return members({ json: Object.fromEntries(fields.map((field) => [field, true])) })
+}
+
+const jsonOf = (stored: unknown) => obj(stored)?.["json"] ?? {}
+
 export interface Options {
   readonly slots: ReadonlyArray<Execution.Part>
   /** Number of matches to skip, in their order. */
@@ -247,6 +265,8 @@ export const search = Effect.fnUntraced(function*(
   const matches = collection(offset - skip + limit, spreads)
   const seen = sightings(where?.reads ?? [])
   const hitOf = hits(isIn, redacts)
+  const fieldsRead = needle === undefined && where !== undefined ? membersOf(where) : undefined
+  let isWhole = false
   const isUnaffected = needle === undefined && where !== undefined ? seesNoSecret(where) : () => false
   let matchCount = 0
   let failed = 0
@@ -257,23 +277,33 @@ export const search = Effect.fnUntraced(function*(
   let before = 0
   for (const { count, slot } of slots) {
     for (const segment of execution.segments(slot)) {
-      characters += segment.text.length
+      characters += segment.bytes
       if (characters > yieldEvery.characters) {
         characters = 0
         yield* Effect.yieldNow
       }
-      if (!mayMatch(segment.text)) continue
-      let redactor: ReturnType<typeof segment.redactor> | undefined
-      const redact = <A>(value: A): A => (redactor ??= redacts ? segment.redactor() : identity)(value)
-      for (const [place, stored] of segment.items().entries()) {
+      if (isStored && !mayMatch(segment.text)) continue
+      let known: ReturnType<typeof segment.redactor> | undefined
+      const redactor = () => known ??= redacts ? segment.redactor() : identity
+      const redact = <A>(value: A): A => redactor()(value)
+      let all = fieldsRead === undefined || isWhole ? segment.items() : undefined
+      isWhole = false
+      for (const [place, part] of (all ?? segment.pick(fieldsRead ?? [])).entries()) {
         if (clock.currentTimeMillisUnsafe() - since > yieldEvery.millis) {
           yield* Effect.yieldNow
           since = clock.currentTimeMillisUnsafe()
         }
-        const whole = obj(stored)?.["json"] ?? {}
-        const hit = isStored ? hitOf(whole) : "hidden"
+        const hit = isStored ? hitOf(jsonOf(part)) : "hidden"
         if (hit === "none") continue
-        const json = hit === "open" || isUnaffected(whole) ? whole : redact(whole)
+        const isOpen = hit === "open" || isUnaffected(jsonOf(part)) || redactor() === identity
+        // What redaction changes may depend on what is beside it, as it probably will in the next items.
+        if (!isOpen) {
+          all ??= segment.items()
+          isWhole = true
+        }
+        const stored = all?.[place]
+        const whole = jsonOf(stored ?? part)
+        const json = isOpen ? whole : redact(whole)
         if (needle !== undefined && !(isStored && json === whole) && hitOf(json) === "none") continue
         const fields = obj(json) ?? {}
         seen.look(fields, json !== whole)
@@ -296,7 +326,8 @@ export const search = Effect.fnUntraced(function*(
           position: before + index,
           // Few are shown, and redaction takes longer than the search.
           get item() {
-            return Execution.item({ ...obj(stored), json: json === whole ? redact(whole) : json })
+            const item = stored ?? execution.items(slot, index, 1)[0]
+            return Execution.item({ ...obj(item), json: json === whole ? redact(jsonOf(item)) : json })
           }
         })
       }

@@ -52,7 +52,7 @@ export class Writer {
       length,
       size: packed.reduce((sum, block) => sum + block.length, 0),
       read: (start: number, end: number): Uint8Array => {
-        const result = new Uint8Array(Math.max(0, Math.min(end, length) - start))
+        const result = Buffer.allocUnsafeSlow(Math.max(0, Math.min(end, length) - start))
         for (let at = start; at < start + result.length;) {
           const index = Math.floor(at / blockBytes)
           const block = packed[index]

@@ -12,6 +12,7 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Execution from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { hiddenError } from "./ItemView.ts"
+import { type Members, members, pick } from "./jsonPick.ts"
 import { type Handling, type List, object, Scanner, skip, value } from "./jsonScan.ts"
 
 export interface Body {
@@ -251,59 +252,73 @@ export class ExecutionReader {
   }
 }
 
-const decoder = new TextDecoder()
-
 const comma = 0x2c
-const [open, close] = [new Uint8Array([0x5b]), new Uint8Array([0x5d])]
+
+/** Bytes that are searched and decoded faster. */
+const asBuffer = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
 
 /** Elements of a list without the comma after them. */
-const withoutComma = (json: Uint8Array) => {
+const withoutComma = (json: Buffer) => {
   const length = json.findLastIndex((byte) => byte > 0x20) + 1
   return json.subarray(0, json[length - 1] === comma ? length - 1 : length)
-}
-
-/** Values of a key of each element, which alone are parsed. */
-const valuesOf = (json: Uint8Array, key: string): ReadonlyArray<unknown> => {
-  const values: Array<unknown> = []
-  const scanner = new Scanner({
-    on: "array",
-    element: (index) => {
-      values[index] = undefined
-      return object((name) => name === key ? value((parsed) => (values[index] = parsed)) : skip)
-    }
-  })
-  for (const part of [open, json, close]) scanner.push(part)
-  return values
 }
 
 /** Segments without secrets, which a repeated search need not examine again. */
 const clean = new WeakMap<List, Set<number>>()
 
-const redactorOf = (list: List, index: number, text: string) => {
+const redactorOf = (list: List, index: number, segment: { readonly text: string }) => {
   const known = clean.get(list) ?? new Set()
   clean.set(list, known)
   if (known.has(index)) return identity
-  if (Redact.mayHold(text)) return Redact.redact
+  if (Redact.mayHold(segment.text)) return Redact.redact
   known.add(index)
   return identity
 }
 
-function* segments(body: Body, list: List, from: number): Generator<Execution.Segment & { readonly bytes: number }> {
+/**
+ * Segment of a list.
+ *
+ * **Gotchas**
+ *
+ * Each getter in an object literal has a map of its own that retains what it sees until the next full collection.
+ */
+class Segment implements Execution.Segment {
+  readonly first: number
+  readonly bytes: number
+  readonly #json: Buffer
+  readonly #list: List
+  readonly #index: number
+  #text: string | undefined
+
+  constructor(body: Body, list: List, index: number, { at, element }: List["marks"][number]) {
+    const end = list.marks[index + 1]?.at ?? list.end
+    this.first = element
+    this.bytes = end - at
+    this.#json = withoutComma(asBuffer(body.read(at, end)))
+    this.#list = list
+    this.#index = index
+  }
+
+  get text(): string {
+    return this.#text ??= this.#json.toString()
+  }
+
+  readonly items = (): ReadonlyArray<unknown> => arr(JSON.parse(`[${this.text}]`))
+
+  readonly pick = (wanted: Members): ReadonlyArray<unknown> => arr(JSON.parse(pick(this.#json, wanted).toString()))
+
+  readonly values = (key: string): ReadonlyArray<unknown> =>
+    this.pick(members({ [key]: true })).map((item) => obj(item)?.[key])
+
+  readonly redactor = () => redactorOf(this.#list, this.#index, this)
+}
+
+function* segments(body: Body, list: List, from: number): Generator<Segment> {
   const start = Math.max(0, list.marks.findLastIndex(({ element }) => element <= from))
   for (let index = start; index < list.marks.length; index++) {
     const mark = list.marks[index]
     if (mark === undefined) return
-    const end = list.marks[index + 1]?.at ?? list.end
-    const json = withoutComma(body.read(mark.at, end))
-    const text = decoder.decode(json)
-    yield {
-      first: mark.element,
-      bytes: end - mark.at,
-      text,
-      items: () => arr(JSON.parse(`[${text}]`)),
-      values: (key) => valuesOf(json, key),
-      redactor: () => redactorOf(list, index, text)
-    }
+    yield new Segment(body, list, index, mark)
   }
 }
 

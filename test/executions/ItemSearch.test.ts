@@ -76,9 +76,13 @@ describe("ItemSearch", () => {
         { note: "Authorization: Bearer canary-canary-00", page: { url: "https://u:canary@example.com", name: "Shop" } },
         { page: { url: "https://example.com", name: "Shop", tags: ["--token", "canary-canary-00"] } },
         { page: ["--token", "canary-canary-00", { name: "password", text: "canary-canary-00" }] },
-        { name: "secrets", value: { first: "canary-canary-00" } }
+        { name: "secrets", value: { first: "canary-canary-00" } },
+        { amount: 9, String: 8, length: 7 }
       ]
       const sources = [
+        "length === 7 || $json.length > 7",
+        "amount > 5 && String === 8",
+        "amount > 5 && String(amount) === '7'",
         "amount > 5",
         "$json.amount == 7",
         "apiKey",
@@ -110,11 +114,22 @@ describe("ItemSearch", () => {
         const expected = jsons.map((json) => Redact.redact(json)).filter((json) =>
           Result.getOrElse(where(json), () => false)
         )
+        const slots = ItemSearch.outputs(one)
         const { matches } = yield* ItemSearch.search(one, { where: expression(source) }, {
-          slots: ItemSearch.outputs(one),
+          slots,
           limit: 10,
           redacts: true
         })
+        const stored = yield* ItemSearch.search(one, { where: expression(source) }, {
+          slots,
+          limit: 20,
+          redacts: false
+        })
+        assert.deepStrictEqual(
+          stored.matches.map(({ item }) => item.json),
+          jsons.filter((json) => Result.getOrElse(where(json), () => false)),
+          source
+        )
         assert.deepStrictEqual(matches.map(({ item }) => item.json), expected, source)
         assert.notInclude(JSON.stringify(matches), "canary", source)
       }

@@ -3,6 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Bytes from "effect/Bytes"
 import * as Schema from "effect/Schema"
 import { obj } from "../../src/base/Json.ts"
+import { members, pick } from "../../src/executions/jsonPick.ts"
 import { type Handling, type List, markEvery, Scanner, skip, value } from "../../src/executions/jsonScan.ts"
 import { Json, Key } from "../support/arbitrary.ts"
 import { rounds } from "../support/seed.ts"
@@ -459,6 +460,48 @@ describe("text that is not JSON", () => {
     },
     { arbitrary: { runs: rounds(250) } }
   )
+})
+
+describe("pick", () => {
+  const picked = (text: string, wanted: Parameters<typeof members>[0]): ReadonlyArray<unknown> =>
+    JSON.parse(pick(Buffer.from(text), members(wanted)).toString())
+
+  it.prop(
+    "retains the wanted members of any objects in a list, and other elements as a whole",
+    {
+      rows: Schema.Array(
+        Schema.Union([Schema.Record(Key, Json), Schema.Struct({ a: Schema.Record(Key, Json) }), Json])
+      ),
+      dice: Dice
+    },
+    ({ dice, rows }) => {
+      const text = write(rows, roller(dice), true)
+      const all: ReadonlyArray<unknown> = JSON.parse(text)
+      const names = all.flatMap((row) => Object.keys(obj(row) ?? {})).filter((_, index) => index % 2 === 0)
+      const wanted = Object.fromEntries([...names.map((name) => [name, true] as const), ["a", { b: true }]])
+      const some = picked(text.trim().slice(1, -1), wanted)
+      assert.strictEqual(some.length, all.length)
+      for (const [index, row] of all.entries()) {
+        const part = some[index]
+        if (obj(row) === undefined) assert.deepStrictEqual(part, row)
+        for (const name of names) if (name !== "a") assert.deepStrictEqual(own(part, name), own(row, name))
+        assert.deepStrictEqual(own(own(part, "a"), "b"), own(own(row, "a"), "b"))
+        for (const name of Object.keys(obj(part) ?? {})) {
+          if (name !== "a") assert.deepStrictEqual(own(part, name), own(row, name))
+        }
+      }
+    },
+    { arbitrary: { runs: rounds(250) } }
+  )
+
+  it("leaves out the other members", () => {
+    const text =
+      " { \"a\" : [1, {\"b\":2}], \"b\" : \"\\\"}\" , \"c\" : { \"a\" : 1 , \"d\" : \"\\\\\" } } , 7, {}, {\"\\u0062\":1, \"x\":\"b\"}"
+    assert.deepStrictEqual(picked(text, { a: true, c: { d: true } }), [{ a: [1, { b: 2 }], c: { d: "\\" } }, 7, {}, {
+      b: 1
+    }])
+    assert.deepStrictEqual(picked("", { a: true }), [])
+  })
 })
 
 describe("speed", () => {

@@ -1,4 +1,5 @@
 /** The functions and constants of programs. */
+import type { globalNames } from "./KnownNames.ts"
 import { optional } from "./Methods.ts"
 import { split } from "./Texts.ts"
 import * as Values from "./Values.ts"
@@ -142,7 +143,7 @@ const encoding = (encode: (text: string) => string) =>
     }
   })
 
-export const globals: { readonly [name: string]: unknown } = {
+const known: { readonly [Name in (typeof globalNames)[number]]: unknown } = {
   encodeURIComponent: encoding(encodeURIComponent),
   encodeURI: encoding(encodeURI),
   decodeURIComponent: encoding(decodeURIComponent),
@@ -158,3 +159,5 @@ export const globals: { readonly [name: string]: unknown } = {
   isNaN: fn((run, [value]) => Number.isNaN(Values.toNumber(run, value))),
   isFinite: fn((run, [value]) => Number.isFinite(Values.toNumber(run, value)))
 }
+
+export const globals: { readonly [name: string]: unknown } = known

@@ -1,0 +1,208 @@
+/** Parts of JSON without the members that are not wanted, so that only those need to be parsed. Pure. */
+
+/** Wanted members of an object by their keys: whole, or as far as they are objects only some of their own members. */
+export interface Wanted {
+  readonly [key: string]: true | Wanted
+}
+
+interface Member {
+  readonly key: Uint8Array
+  readonly below: Members | undefined
+}
+
+/** Wanted members with their keys as JSON writes them. */
+export type Members = ReadonlyArray<Member>
+
+const encoder = new TextEncoder()
+
+export const members = (wanted: Wanted): Members =>
+  Object.entries(wanted).map(([key, below]) => ({
+    key: encoder.encode(key),
+    below: below === true ? undefined : members(below)
+  }))
+
+const quote = 0x22
+const comma = 0x2c
+const backslash = 0x5c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/** Bytes of a string beyond which the native search is faster than a loop. */
+const longString = 48
+
+/** Kinds of bytes outside of strings: those within a value have none. */
+const kinds = new Uint8Array(256)
+for (const byte of [openBrace, openBracket]) kinds[byte] = openBrace
+for (const byte of [closeBrace, closeBracket]) kinds[byte] = closeBrace
+kinds[quote] = quote
+
+/** Room for copies, each of which is parsed before the next one is made. */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024)
+
+class Picker {
+  readonly #json: Buffer
+  readonly #length: number
+  readonly #copy: Buffer
+  #at = 0
+  #size = 0
+  /** Next known backslash: searching again at each string would be quadratic. */
+  #backslashAt = -1
+
+  constructor(json: Buffer) {
+    this.#json = json
+    this.#length = json.length
+    if (scratch.length < json.length + 2) scratch = Buffer.allocUnsafeSlow(json.length + 2)
+    this.#copy = scratch
+  }
+
+  list(wanted: Members): Buffer {
+    this.#write(openBracket)
+    while (this.#skipSpace() < this.#length) {
+      if (this.#json[this.#at] === comma) {
+        this.#write(comma)
+        this.#at++
+      } else {
+        const start = this.#at
+        this.#value(wanted)
+        if (this.#at === start) throw new SyntaxError(`expected a value at byte ${start}`)
+      }
+    }
+    this.#write(closeBracket)
+    return this.#copy.subarray(0, this.#size)
+  }
+
+  #write(byte: number) {
+    this.#copy[this.#size++] = byte
+  }
+
+  #copyFrom(start: number) {
+    const json = this.#json
+    const copy = this.#copy
+    let size = this.#size
+    const end = this.#at
+    if (end - start > longString) {
+      size += json.copy(copy, size, start, end)
+    } else for (let at = start; at < end; at++) copy[size++] = json[at] ?? 0
+    this.#size = size
+  }
+
+  #skipSpace(): number {
+    const json = this.#json
+    let at = this.#at
+    while (at < this.#length && (json[at] ?? 0) <= 0x20) at++
+    return this.#at = at
+  }
+
+  /** Copies a value, of an object only the wanted members. */
+  #value(wanted: Members | undefined) {
+    const start = this.#at
+    if (wanted === undefined || this.#json[start] !== openBrace) {
+      this.#at = this.#endOfValue(start)
+      this.#copyFrom(start)
+      return
+    }
+    this.#write(openBrace)
+    this.#at++
+    let isFirst = true
+    for (;;) {
+      const byte = this.#json[this.#skipSpace()]
+      if (byte === comma) this.#at++
+      else if (byte === quote) {
+        const key = this.#at
+        const afterKey = this.#endOfString(key + 1)
+        this.#at = afterKey
+        // The colon between spaces.
+        this.#skipSpace()
+        this.#at++
+        this.#skipSpace()
+        const member = this.#wantedAt(wanted, key + 1, afterKey - 1)
+        if (member === undefined) this.#at = this.#endOfValue(this.#at)
+        else {
+          if (!isFirst) this.#write(comma)
+          isFirst = false
+          this.#copyFrom(key)
+          this.#value(member.below)
+        }
+      } else {
+        this.#at++
+        this.#write(closeBrace)
+        return
+      }
+    }
+  }
+
+  /** Member with the key at a place; a key that is written with escapes may be any of them. */
+  #wantedAt(wanted: Members, start: number, end: number): Pick<Member, "below"> | undefined {
+    const json = this.#json
+    for (const member of wanted) {
+      const { key } = member
+      if (key.length !== end - start) continue
+      let at = 0
+      while (at < key.length && key[at] === json[start + at]) at++
+      if (at === key.length) return member
+    }
+    return this.#backslashAt >= start && this.#backslashAt < end || this.#hasEscape(start, end) ? whole : undefined
+  }
+
+  #hasEscape(start: number, end: number): boolean {
+    for (let at = start; at < end; at++) if (this.#json[at] === backslash) return true
+    return false
+  }
+
+  #endOfValue(from: number): number {
+    const json = this.#json
+    const length = this.#length
+    let nest = 0
+    let at = from
+    while (at < length) {
+      const byte = json[at] ?? 0
+      const kind = kinds[byte]
+      if (kind === quote) {
+        at = this.#endOfString(at + 1)
+        if (nest === 0) return at
+        continue
+      }
+      if (kind === openBrace) nest++
+      else if (kind === closeBrace) {
+        if (nest === 0) return at
+        if (--nest === 0) return at + 1
+      } else if (nest === 0 && (byte === comma || byte <= 0x20)) return at
+      at++
+    }
+    return length
+  }
+
+  /** Place after the closing quote of a string. */
+  #endOfString(from: number): number {
+    const json = this.#json
+    const length = this.#length
+    let at = from
+    while (at < length) {
+      const near = Math.min(length, at + longString)
+      while (at < near && json[at] !== quote && json[at] !== backslash) at++
+      if (at === near && at < length) {
+        if (this.#backslashAt < at) this.#backslashAt = this.#indexOf(backslash, at)
+        at = Math.min(this.#indexOf(quote, at), this.#backslashAt)
+      }
+      if (at >= length) break
+      if (json[at] === quote) return at + 1
+      at += 2
+    }
+    return length
+  }
+
+  #indexOf(byte: number, from: number): number {
+    const index = this.#json.indexOf(byte, from)
+    return index === -1 ? this.#length : index
+  }
+}
+
+const whole = { below: undefined }
+
+/**
+ * JSON of a list of elements, which are separated by commas, with only the wanted members of those that are objects.
+ * Valid JSON stays valid, and has the same wanted members; others may be among them.
+ */
+export const pick = (elements: Buffer, wanted: Members): Buffer => new Picker(elements).list(wanted)
