@@ -12,7 +12,7 @@ import { mapStrings } from "../base/JsonPath.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { plain } from "./ItemView.ts"
-import type { Members } from "./jsonPick.ts"
+import type { Members, Needle } from "./jsonPick.ts"
 
 /** Source of a run's input. */
 export interface Source {
@@ -104,6 +104,8 @@ export interface Segment {
   readonly items: () => ReadonlyArray<unknown>
   /** Items with the wanted members, and perhaps with others, faster than all of them. */
   readonly pick: (wanted: Members) => ReadonlyArray<unknown>
+  /** Items with the members of `json` in which a text occurs: none if it occurs nowhere, `undefined` if that is uncertain. */
+  readonly pickText: (needle: Needle) => ReadonlyArray<unknown> | undefined
   /** Value of a key of each item, faster than by parsing the items. */
   readonly values: (key: string) => ReadonlyArray<unknown>
   /** Redacts values of the segment; the identity if it has no secrets. */
@@ -282,7 +284,9 @@ export const withTexts = (
         const text = change(segment.text, true)
         const items = () => arr(JSON.parse(`[${text}]`))
         const values = (key: string) => items().map((item) => obj(item)?.[key])
-        yield text === segment.text ? segment : { ...segment, text, items, values, pick: items }
+        yield text === segment.text
+          ? segment
+          : { ...segment, text, items, values, pick: items, pickText: () => undefined }
       }
     }
   }

@@ -11,7 +11,7 @@ import { inAnyCase } from "../base/LinearSearch.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemView from "./ItemView.ts"
-import { members } from "./jsonPick.ts"
+import { members, needleOf } from "./jsonPick.ts"
 
 /** Condition on items, which sees an item as readers do, with secrets redacted. */
 export interface Condition {
@@ -266,6 +266,8 @@ export const search = Effect.fnUntraced(function*(
   const seen = sightings(where?.reads ?? [])
   const hitOf = hits(isIn, redacts)
   const fieldsRead = needle === undefined && where !== undefined ? membersOf(where) : undefined
+  const written = isStored && where === undefined ? needleOf(needle) : undefined
+  // Whether the next items are needed with all of their fields.
   let isWhole = false
   const isUnaffected = needle === undefined && where !== undefined ? seesNoSecret(where) : () => false
   let matchCount = 0
@@ -282,13 +284,18 @@ export const search = Effect.fnUntraced(function*(
         characters = 0
         yield* Effect.yieldNow
       }
-      if (isStored && !mayMatch(segment.text)) continue
       let known: ReturnType<typeof segment.redactor> | undefined
       const redactor = () => known ??= redacts ? segment.redactor() : identity
       const redact = <A>(value: A): A => redactor()(value)
-      let all = fieldsRead === undefined || isWhole ? segment.items() : undefined
+      const parts = isWhole
+        ? undefined
+        : fieldsRead !== undefined
+        ? segment.pick(fieldsRead)
+        : written && segment.pickText(written)
       isWhole = false
-      for (const [place, part] of (all ?? segment.pick(fieldsRead ?? [])).entries()) {
+      if (parts === undefined && isStored && !mayMatch(segment.text)) continue
+      let all = parts === undefined ? segment.items() : undefined
+      for (const [place, part] of (parts ?? all ?? []).entries()) {
         if (clock.currentTimeMillisUnsafe() - since > yieldEvery.millis) {
           yield* Effect.yieldNow
           since = clock.currentTimeMillisUnsafe()

@@ -12,7 +12,7 @@ import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Execution from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { hiddenError } from "./ItemView.ts"
-import { type Members, members, pick } from "./jsonPick.ts"
+import { type Members, members, type Needle, pick, pickText } from "./jsonPick.ts"
 import { type Handling, type List, object, Scanner, skip, value } from "./jsonScan.ts"
 
 export interface Body {
@@ -306,6 +306,11 @@ class Segment implements Execution.Segment {
   readonly items = (): ReadonlyArray<unknown> => arr(JSON.parse(`[${this.text}]`))
 
   readonly pick = (wanted: Members): ReadonlyArray<unknown> => arr(JSON.parse(pick(this.#json, wanted).toString()))
+
+  readonly pickText = (needle: Needle): ReadonlyArray<unknown> | undefined => {
+    const json = pickText(this.#json, "json", needle)
+    return json && arr(JSON.parse(json.toString()))
+  }
 
   readonly values = (key: string): ReadonlyArray<unknown> =>
     this.pick(members({ [key]: true })).map((item) => obj(item)?.[key])

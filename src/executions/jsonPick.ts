@@ -5,9 +5,18 @@ export interface Wanted {
   readonly [key: string]: true | Wanted
 }
 
+/** Text in ASCII that is searched for in JSON as it is written, in any case. */
+export interface Needle {
+  readonly pattern: RegExp
+  readonly length: number
+  /** Texts, as bytes, in JSON that may write the needle in another way. */
+  readonly others: ReadonlyArray<string>
+}
+
 interface Member {
   readonly key: Uint8Array
-  readonly below: Members | undefined
+  /** Members below that are wanted, or those in which the needle occurs; `undefined` for all. */
+  readonly below: Members | Needle | undefined
 }
 
 /** Wanted members with their keys as JSON writes them. */
@@ -20,6 +29,19 @@ export const members = (wanted: Wanted): Members =>
     key: encoder.encode(key),
     below: below === true ? undefined : members(below)
   }))
+
+/** Letters of which a lower case is in ASCII, in UTF-8. */
+const lowerInAscii = [["i", "\xc4\xb0"], ["k", "\xe2\x84\xaa"]] as const
+
+const longestNeedle = 200
+
+/** A text in lower case as a needle; `undefined` if JSON may write it in several ways. */
+export const needleOf = (text: string): Needle | undefined =>
+  text.length > longestNeedle || !/^[ -~]+$/.test(text) || /["\\/]/.test(text) ? undefined : {
+    pattern: new RegExp(text.replace(/[^\w\s]/g, "\\$&"), "gi"),
+    length: text.length,
+    others: ["\\u", ...lowerInAscii.flatMap(([letter, upper]) => text.includes(letter) ? upper : [])]
+  }
 
 const quote = 0x22
 const comma = 0x2c
@@ -49,9 +71,14 @@ class Picker {
   #size = 0
   /** Next known backslash: searching again at each string would be quadratic. */
   #backslashAt = -1
+  /** JSON with a character for each byte, in which a needle is searched for; empty without one. */
+  readonly #text: string
+  /** Next known occurrence of the needle. */
+  #needleAt = -1
 
-  constructor(json: Buffer) {
+  constructor(json: Buffer, text = "") {
     this.#json = json
+    this.#text = text
     this.#length = json.length
     if (scratch.length < json.length + 2) scratch = Buffer.allocUnsafeSlow(json.length + 2)
     this.#copy = scratch
@@ -96,7 +123,7 @@ class Picker {
   }
 
   /** Copies a value, of an object only the wanted members. */
-  #value(wanted: Members | undefined) {
+  #value(wanted: Member["below"]) {
     const start = this.#at
     if (wanted === undefined || this.#json[start] !== openBrace) {
       this.#at = this.#endOfValue(start)
@@ -117,7 +144,9 @@ class Picker {
         this.#skipSpace()
         this.#at++
         this.#skipSpace()
-        const member = this.#wantedAt(wanted, key + 1, afterKey - 1)
+        const member = "pattern" in wanted
+          ? this.#holds(wanted, key) ? whole : undefined
+          : this.#wantedAt(wanted, key + 1, afterKey - 1)
         if (member === undefined) this.#at = this.#endOfValue(this.#at)
         else {
           if (!isFirst) this.#write(comma)
@@ -131,6 +160,15 @@ class Picker {
         return
       }
     }
+  }
+
+  /** Whether the needle occurs in the member that begins at a place, whose value is the next one. */
+  #holds({ length, pattern }: Needle, start: number): boolean {
+    if (this.#needleAt < start) {
+      pattern.lastIndex = start
+      this.#needleAt = pattern.test(this.#text) ? pattern.lastIndex - length : this.#length
+    }
+    return this.#needleAt < this.#length && this.#needleAt < this.#endOfValue(this.#at)
   }
 
   /** Member with the key at a place; a key that is written with escapes may be any of them. */
@@ -201,8 +239,27 @@ class Picker {
 
 const whole = { below: undefined }
 
+const nothing = Buffer.from("[]")
+
 /**
  * JSON of a list of elements, which are separated by commas, with only the wanted members of those that are objects.
  * Valid JSON stays valid, and has the same wanted members; others may be among them.
  */
 export const pick = (elements: Buffer, wanted: Members): Buffer => new Picker(elements).list(wanted)
+
+/**
+ * JSON of a list of elements with only those members of the objects under a key in which the needle occurs; empty if it
+ * occurs in none, and `undefined` if that is uncertain.
+ *
+ * **Gotchas**
+ *
+ * An object must have a key only once, as in what `JSON.stringify` writes.
+ */
+export const pickText = (elements: Buffer, key: string, needle: Needle): Buffer | undefined => {
+  const text = elements.toString("latin1")
+  if (needle.others.some((other) => text.includes(other))) return undefined
+  needle.pattern.lastIndex = 0
+  return needle.pattern.test(text)
+    ? new Picker(elements, text).list([{ key: encoder.encode(key), below: needle }])
+    : nothing
+}

@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Bytes from "effect/Bytes"
 import * as Schema from "effect/Schema"
 import { obj } from "../../src/base/Json.ts"
-import { members, pick } from "../../src/executions/jsonPick.ts"
+import { members, needleOf, pick, pickText } from "../../src/executions/jsonPick.ts"
 import { type Handling, type List, markEvery, Scanner, skip, value } from "../../src/executions/jsonScan.ts"
 import { Json, Key } from "../support/arbitrary.ts"
 import { rounds } from "../support/seed.ts"
@@ -493,6 +493,41 @@ describe("pick", () => {
     },
     { arbitrary: { runs: rounds(250) } }
   )
+
+  it.prop(
+    "retains the members in which a text occurs, in any case, unless that is uncertain",
+    { rows: Schema.Array(Schema.Struct({ json: Schema.Record(Key, Json) })), dice: Dice, at: between(0, 8) },
+    ({ at, dice, rows }) => {
+      const text = write(rows, roller(dice))
+      const needle = ["a", "k", "1", "i", "y", "e", "x", " ", "tr"][at] ?? "a"
+      const bytes = pickText(Buffer.from(text.trim().slice(1, -1)), "json", needleOf(needle) ?? assert.fail())
+      if (bytes === undefined) return assert.match(text, /\\u|\u0130|\u212a/)
+      const all: ReadonlyArray<unknown> = JSON.parse(text)
+      const some: ReadonlyArray<unknown> = JSON.parse(bytes.toString())
+      for (const [index, row] of all.entries()) {
+        const [json, part] = [own(row, "json"), own(some[index], "json")]
+        for (const name of Object.keys(obj(json) ?? {})) {
+          const member = own(json, name)
+          if (Object.hasOwn(obj(part) ?? {}, name)) assert.deepStrictEqual(own(part, name), member)
+          else assert.notInclude(JSON.stringify([name, member]).toLowerCase(), needle)
+        }
+      }
+    },
+    { arbitrary: { runs: rounds(250) } }
+  )
+
+  it("takes only texts that JSON writes in one way", () => {
+    for (const text of ["", "/", "\"", "\\", "é", "\n", "x".repeat(201)]) assert.isUndefined(needleOf(text))
+    const json = Buffer.from("{\"json\":{\"a\":\"x.y\",\"b\":\"X+Y\",\"c\":\"xy\"}}")
+    const found = (text: string) => String(pickText(json, "json", needleOf(text) ?? assert.fail()))
+    assert.deepStrictEqual(["x.y", "x+y", "y", "b", "z"].map(found), [
+      "[{\"json\":{\"a\":\"x.y\"}}]",
+      "[{\"json\":{\"b\":\"X+Y\"}}]",
+      "[{\"json\":{\"a\":\"x.y\",\"b\":\"X+Y\",\"c\":\"xy\"}}]",
+      "[{\"json\":{\"b\":\"X+Y\"}}]",
+      "[]"
+    ])
+  })
 
   it("leaves out the other members", () => {
     const text =
