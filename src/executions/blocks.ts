@@ -13,12 +13,16 @@ const pack = (block: Uint8Array): Uint8Array =>
 /** Cache of the blocks unpacked last: passes over small parts, also of two bodies side by side, unpack each block once. */
 let recent: ReadonlyArray<{ readonly packed: Uint8Array; readonly unpacked: Uint8Array }> = []
 
-const unpack = (packed: Uint8Array): Uint8Array => {
-  const known = recent.find((each) => each.packed === packed) ??
-    { packed, unpacked: zstdDecompressSync(packed, { chunkSize: blockBytes }) }
-  if (known !== recent[0]) recent = [known, ...recent.filter((each) => each !== known).slice(0, 1)]
-  return known.unpacked
+const remember = (block: typeof recent[number]) => {
+  if (block !== recent[0]) recent = [block, ...recent.filter((each) => each !== block).slice(0, 1)]
+  return block.unpacked
 }
+
+const unpack = (packed: Uint8Array): Uint8Array =>
+  remember(
+    recent.find((each) => each.packed === packed) ??
+      { packed, unpacked: zstdDecompressSync(packed, { chunkSize: blockBytes }) }
+  )
 
 /** Compresses a stream of bytes, a block at a time. */
 export class Writer {
@@ -45,14 +49,25 @@ export class Writer {
   }
 
   end() {
-    if (this.#filled > 0) this.#flush()
     const packed = this.#packed
     const length = this.#length
+    const last = this.#block.subarray(0, this.#filled)
+    if (last.length > 0) {
+      this.#flush()
+      // Most executions are smaller than a block, and are read then.
+      remember({ packed: packed.at(-1) ?? last, unpacked: last })
+    }
     return {
       length,
       size: packed.reduce((sum, block) => sum + block.length, 0),
+      /** Bytes of a range: a view if they are in one block, which is retained as long as the view. */
       read: (start: number, end: number): Uint8Array => {
-        const result = Buffer.allocUnsafeSlow(Math.max(0, Math.min(end, length) - start))
+        const first = Math.floor(start / blockBytes)
+        const only = end > start && Math.floor((Math.min(end, length) - 1) / blockBytes) === first
+          ? packed[first]
+          : undefined
+        if (only !== undefined) return unpack(only).subarray(start - first * blockBytes, end - first * blockBytes)
+        const result = new Uint8Array(Math.max(0, Math.min(end, length) - start))
         for (let at = start; at < start + result.length;) {
           const index = Math.floor(at / blockBytes)
           const block = packed[index]

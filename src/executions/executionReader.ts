@@ -285,7 +285,8 @@ const redactorOf = (list: List, index: number, segment: { readonly text: string 
 class Segment implements Execution.Segment {
   readonly first: number
   readonly bytes: number
-  readonly #json: Buffer
+  readonly #body: Body
+  readonly #start: number
   readonly #list: List
   readonly #index: number
   #text: string | undefined
@@ -294,9 +295,15 @@ class Segment implements Execution.Segment {
     const end = list.marks[index + 1]?.at ?? list.end
     this.first = element
     this.bytes = end - at
-    this.#json = withoutComma(asBuffer(body.read(at, end)))
+    this.#body = body
+    this.#start = at
     this.#list = list
     this.#index = index
+  }
+
+  // Read again each time, because the bytes may be a view of many more.
+  get #json(): Buffer {
+    return withoutComma(asBuffer(this.#body.read(this.#start, this.#start + this.bytes)))
   }
 
   get text(): string {
