@@ -11,7 +11,7 @@ import { inAnyCase } from "../base/LinearSearch.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemView from "./ItemView.ts"
-import { members, needleOf } from "./jsonPick.ts"
+import { members, needleOf, type Wanted } from "./jsonPick.ts"
 
 /** Condition on items, which sees an item as readers do, with secrets redacted. */
 export interface Condition {
@@ -230,12 +230,27 @@ const seesNoSecret = ({ reads, uses, usesWhole }: Interpreter.Predicate) => {
     })
 }
 
-/** Members of an item that a condition may read; `undefined` if it reads all. */
-const membersOf = ({ reads, usesWhole }: Interpreter.Predicate) => {
-  if (usesWhole) return undefined
-  const fields = [...reads.flatMap(([field]) => field === undefined ? [] : String(field)), ...unlistedFields]
-  return members({ json: Object.fromEntries(fields.map((field) => [field, true])) })
+type Paths = ReadonlyArray<JsonPath.Path>
+
+/** Members at paths, and `others`; of an object that is not used itself only those that are. */
+const membersAt = (reads: Paths, uses: Paths, others: ReadonlyArray<string>): Wanted => {
+  const below = (paths: Paths, name: string) =>
+    paths.flatMap(([first, ...rest]) => String(first) === name && rest.length > 0 ? [rest] : [])
+  const isUsed = (name: string) => uses.some(([first, ...rest]) => String(first) === name && rest.length === 0)
+  const names = new Set(reads.map(([first]) => String(first)))
+  return Object.fromEntries([
+    ...[...names].map((name) => {
+      const inner = below(reads, name)
+      const isWhole = isUsed(name) || inner.length === 0
+      return [name, isWhole ? true : membersAt(inner, below(uses, name), ["length"])] as const
+    }),
+    ...others.map((name) => [name, true] as const)
+  ])
 }
+
+/** Members of an item that a condition may read; `undefined` if it reads all. */
+const membersOf = ({ reads, uses, usesWhole }: Interpreter.Predicate) =>
+  usesWhole ? undefined : members({ json: membersAt(reads, uses, unlistedFields) })
 
 const jsonOf = (stored: unknown) => obj(stored)?.["json"] ?? {}
 

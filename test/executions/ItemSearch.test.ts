@@ -80,6 +80,10 @@ describe("ItemSearch", () => {
         { amount: 9, String: 8, length: 7 }
       ]
       const sources = [
+        "page.name.length === 4 && page.url.length > 5",
+        "page.length === 3 && page[2].name.length > 3",
+        "(page ?? value).name === 'Shop'",
+        "value.toString().length > 20",
         "length === 7 || $json.length > 7",
         "amount > 5 && String === 8",
         "amount > 5 && String(amount) === '7'",
