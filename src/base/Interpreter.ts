@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Compiled, Options } from "./interpreter/Compile.ts"
+import { unlistedFields } from "./interpreter/KnownNames.ts"
 import { charge, Fn, Problem, start, toJson } from "./interpreter/Values.ts"
 import { parser } from "./JavaScript.ts"
 import type { Obj } from "./Json.ts"
@@ -33,17 +34,19 @@ export interface Predicate {
   readonly uses: ReadonlyArray<ReadonlyArray<string | number>>
   /** Whether it uses the item as a whole, beside the places that it names: `Object.keys($json)`. */
   readonly usesWhole: boolean
+  /** Fields that it reads instead of a function or a length if an item has them: they are not among `reads`. */
+  readonly mayRead: ReadonlyArray<string>
 }
 
 export interface Interpreter {
   readonly compile: (source: string) => Result.Result<Program, Problem>
   /**
    * Compiles a condition on one JSON item. The item's fields and `$json` are in scope; anything missing, at any depth,
-   * is `undefined`. Each predicate has its own budget, so compile one per search. An item that takes too many steps or
-   * more than 100 ms is a `budget` problem, as is every item once the total is used up; a `type` problem means that the
-   * expression does not fit this item.
+   * is `undefined`. The result makes a predicate for each search, with a budget of its own. An item that takes too many
+   * steps or more than 100 ms is a `budget` problem, as is every item once the total is used up; a `type` problem means
+   * that the expression does not fit this item.
    */
-  readonly where: (source: string, limits?: Limits) => Result.Result<Predicate, Problem>
+  readonly where: (source: string) => Result.Result<(limits?: Limits) => Predicate, Problem>
 }
 
 const maxSource = 50_000
@@ -86,6 +89,7 @@ const [yes, no] = [Result.succeed(true), Result.succeed(false)]
 
 const predicate = (
   { cost, evaluate, reads, uses, usesWhole }: Program,
+  mayRead: ReadonlyArray<string>,
   now: () => number,
   limits: Limits = {}
 ): Predicate => {
@@ -108,7 +112,7 @@ const predicate = (
       left -= steps - Math.max(run.steps, 0)
     }
   }
-  return Object.assign(matches, { reads, uses, usesWhole })
+  return Object.assign(matches, { reads, uses, usesWhole, mayRead })
 }
 
 /** Loads the interpreter, with the parser and the regular expression engine on first use. */
@@ -133,8 +137,14 @@ export const load: Effect.Effect<Interpreter> = Effect.map(
     }
     return {
       compile: (source) => compile(source, { isItem: false }),
-      where: (source, limits) =>
-        Result.map(compile(source, { isItem: true }), (program) => predicate(program, now, limits))
+      where: (source) => {
+        // A name may be written with escapes.
+        const mayRead = unlistedFields.filter((name) => source.includes(name) || source.includes("\\"))
+        return Result.map(
+          compile(source, { isItem: true }),
+          (program) => (limits) => predicate(program, mayRead, now, limits)
+        )
+      }
     }
   }
 )

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as Interpreter from "../base/Interpreter.ts"
-import { unlistedFields } from "../base/interpreter/KnownNames.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { inAnyCase } from "../base/LinearSearch.ts"
@@ -219,12 +218,16 @@ const hits = (isIn: (text: string) => boolean, redacts: boolean) => {
  * Whether a condition certainly sees the same before redaction, which changes only strings and keys like secrets: it
  * names all places that it reads, and redaction changes none of their values.
  */
-const seesNoSecret = ({ reads, uses, usesWhole }: Interpreter.Predicate) => {
+const seesNoSecret = ({ mayRead, reads, uses, usesWhole }: Interpreter.Predicate) => {
   const canTell = !usesWhole && reads.every((steps) => steps.every(isStable))
   const [used, open] = [new Set(uses), new Set(reads.filter(isOpen))]
+  const lacksAll = (value: unknown, names: ReadonlyArray<string>) =>
+    names.every((name) => !Object.hasOwn(obj(value) ?? {}, name))
+  const lengths = mayRead.filter((name) => name === "length")
   return (json: unknown) =>
-    canTell && reads.every((steps) => {
+    canTell && lacksAll(json, mayRead) && reads.every((steps) => {
       const value = JsonPath.get(json, steps)
+      if (!lacksAll(value, lengths)) return false
       if (typeof value === "string") return open.has(steps) && Redact.redactText(value) === value
       return typeof value !== "object" || value === null || !used.has(steps)
     })
@@ -249,8 +252,8 @@ const membersAt = (reads: Paths, uses: Paths, others: ReadonlyArray<string>): Wa
 }
 
 /** Members of an item that a condition may read; `undefined` if it reads all. */
-const membersOf = ({ reads, uses, usesWhole }: Interpreter.Predicate) =>
-  usesWhole ? undefined : members({ json: membersAt(reads, uses, unlistedFields) })
+const membersOf = ({ mayRead, reads, uses, usesWhole }: Interpreter.Predicate) =>
+  usesWhole ? undefined : members({ json: membersAt(reads, uses, mayRead) })
 
 const jsonOf = (stored: unknown) => obj(stored)?.["json"] ?? {}
 

@@ -60,8 +60,8 @@ for (const byte of [openBrace, openBracket]) kinds[byte] = openBrace
 for (const byte of [closeBrace, closeBracket]) kinds[byte] = closeBrace
 kinds[quote] = quote
 
-/** Room for copies, each of which is parsed before the next one is made. */
-let scratch = Buffer.allocUnsafeSlow(64 * 1024)
+/** Room for copies of most segments, each of which is parsed before the next one is made. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
 class Picker {
   readonly #json: Buffer
@@ -80,8 +80,7 @@ class Picker {
     this.#json = json
     this.#text = text
     this.#length = json.length
-    if (scratch.length < json.length + 2) scratch = Buffer.allocUnsafeSlow(json.length + 2)
-    this.#copy = scratch
+    this.#copy = scratch.length < json.length + 2 ? Buffer.allocUnsafeSlow(json.length + 2) : scratch
   }
 
   list(wanted: Members): Buffer {

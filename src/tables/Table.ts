@@ -318,6 +318,7 @@ export const condition = Effect.fnUntraced(function*(source: string, table: Data
     return yield* Errors.invalid("where", compiled.failure.message, "Simplify the condition.")
   }
   const shown = redacts ? Redact.redact : <A>(value: A) => value
-  const holds = (row: Row) => Result.getOrElse(compiled.success(shown(row)), () => false)
+  const matches = compiled.success()
+  const holds = (row: Row) => Result.getOrElse(matches(shown(row)), () => false)
   return { filter: parsed.success, holds } satisfies RowCondition
 })

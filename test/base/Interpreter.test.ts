@@ -19,7 +19,9 @@ const clock = (millis: number) =>
 
 const loadWith = (millis: number) => Effect.provideServiceEffect(Interpreter.load, Clock.Clock, clock(millis))
 
-const { compile, where } = await Effect.runPromise(loadWith(0))
+const { compile, where: condition } = await Effect.runPromise(loadWith(0))
+
+const where = (source: string, limits?: Interpreter.Limits) => Result.map(condition(source), (make) => make(limits))
 
 const same = (actual: unknown, expected: unknown, message?: string) => assert.deepStrictEqual(actual, expected, message)
 
@@ -298,7 +300,7 @@ describe("a budget", () => {
   it.effect("limits the time of an item, whatever its steps", () =>
     Effect.gen(function*() {
       const interpreter = yield* loadWith(20)
-      const matches = Result.getOrThrow(interpreter.where("tags.some((tag) => tag === 'x')"))
+      const matches = Result.getOrThrow(interpreter.where("tags.some((tag) => tag === 'x')"))()
       const short = { tags: Array.from({ length: 2_000 }, () => "a") }
       const long = { tags: Array.from({ length: 100_000 }, () => "a") }
       same(matches(short), Result.succeed(false))

@@ -25,7 +25,7 @@ const execution = fromApi(document({
 
 const { where: compile } = await Effect.runPromise(Interpreter.load)
 
-const expression = (source: string) => Result.getOrThrow(compile(source))
+const expression = (source: string, limits?: Interpreter.Limits) => Result.getOrThrow(compile(source))(limits)
 
 const search = (condition: ItemSearch.Condition, options: Partial<ItemSearch.Options> = {}) =>
   ItemSearch.search(execution, condition, {
@@ -77,7 +77,12 @@ describe("ItemSearch", () => {
         { page: { url: "https://example.com", name: "Shop", tags: ["--token", "canary-canary-00"] } },
         { page: ["--token", "canary-canary-00", { name: "password", text: "canary-canary-00" }] },
         { name: "secrets", value: { first: "canary-canary-00" } },
-        { amount: 9, String: 8, length: 7 }
+        { amount: 9, String: 8, length: 7 },
+        {
+          String: "Bearer canary-canary-00",
+          length: "Bearer canary-canary-01",
+          page: { length: "Bearer canary-canary-02" }
+        }
       ]
       const sources = [
         "page.name.length === 4 && page.url.length > 5",
@@ -85,6 +90,10 @@ describe("ItemSearch", () => {
         "(page ?? value).name === 'Shop'",
         "value.toString().length > 20",
         "length === 7 || $json.length > 7",
+        "length.includes('canary')",
+        "\\u006cength.includes('canary')",
+        "page.length.includes('canary')",
+        "String.includes('canary')",
         "amount > 5 && String === 8",
         "amount > 5 && String(amount) === '7'",
         "amount > 5",
@@ -238,7 +247,7 @@ describe("ItemSearch", () => {
 
   it.effect("ends where an expression takes too many steps", () =>
     Effect.gen(function*() {
-      const where = Result.getOrThrow(compile("note.length > 0", { total: 1_000 }))
+      const where = expression("note.length > 0", { total: 1_000 })
       assert.strictEqual((yield* Effect.flip(search({ where }))).kind, "budget")
     }))
 })

@@ -26,14 +26,11 @@ export const wrongExpression = (source: string, { at, kind, message }: Interpret
       : "One expression over an item's fields: ===, <, >=, &&, ||, arithmetic, includes, startsWith, toLowerCase, some, every, Number, /regex/.test(text)."
   )
 
-/** Checks `where` and returns a function that compiles it. Each compiled condition has its own budget of steps. */
+/** Compiles `where` and returns a function that makes a condition with a budget of steps of its own. */
 export const compiler = Effect.fnUntraced(function*(source: string | undefined) {
   if (source === undefined) return () => undefined
-  const interpreter = yield* Interpreter.load
-  const compiled = interpreter.where(source)
-  return Result.isFailure(compiled)
-    ? yield* wrongExpression(source, compiled.failure)
-    : () => Result.getOrThrow(interpreter.where(source))
+  const compiled = (yield* Interpreter.load).where(source)
+  return Result.isFailure(compiled) ? yield* wrongExpression(source, compiled.failure) : compiled.success
 })
 
 /** Parses paths that start at the item or at `$json`; fails with a `ValidationError` for the first invalid one. */
