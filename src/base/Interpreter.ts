@@ -3,7 +3,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Compiled, Options } from "./interpreter/Compile.ts"
-import { unlistedFields } from "./interpreter/KnownNames.ts"
 import { charge, Fn, Problem, start, toJson } from "./interpreter/Values.ts"
 import { parser } from "./JavaScript.ts"
 import type { Obj } from "./Json.ts"
@@ -34,7 +33,7 @@ export interface Predicate {
   readonly uses: ReadonlyArray<ReadonlyArray<string | number>>
   /** Whether it uses the item as a whole, beside the places that it names: `Object.keys($json)`. */
   readonly usesWhole: boolean
-  /** Fields that it reads instead of a function or a length if an item has them: they are not among `reads`. */
+  /** Fields that it reads instead of a known name or a length if an item has them: they are not among `reads`. */
   readonly mayRead: ReadonlyArray<string>
 }
 
@@ -88,8 +87,7 @@ export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.R
 const [yes, no] = [Result.succeed(true), Result.succeed(false)]
 
 const predicate = (
-  { cost, evaluate, reads, uses, usesWhole }: Program,
-  mayRead: ReadonlyArray<string>,
+  { cost, evaluate, mayRead, reads, uses, usesWhole }: Program,
   now: () => number,
   limits: Limits = {}
 ): Predicate => {
@@ -137,14 +135,8 @@ export const load: Effect.Effect<Interpreter> = Effect.map(
     }
     return {
       compile: (source) => compile(source, { isItem: false }),
-      where: (source) => {
-        // A name may be written with escapes.
-        const mayRead = unlistedFields.filter((name) => source.includes(name) || source.includes("\\"))
-        return Result.map(
-          compile(source, { isItem: true }),
-          (program) => (limits) => predicate(program, mayRead, now, limits)
-        )
-      }
+      where: (source) =>
+        Result.map(compile(source, { isItem: true }), (program) => (limits) => predicate(program, now, limits))
     }
   }
 )

@@ -80,34 +80,21 @@ const escapeJson = function*(value: unknown, ofText: typeof text): Turn.Steps<un
   if (typeof value === "string") return ofText(value)
   if (!Predicate.isObjectOrArray(value)) return value
   yield
-  return Array.isArray(value) ? yield* escapeList(value, ofText) : yield* escapeObject(value, ofText)
-}
-
-const escapeList = function*(value: ReadonlyArray<unknown>, ofText: typeof text): Turn.Steps<unknown> {
-  let copy: Array<unknown> | undefined
-  for (let at = 0; at < value.length; at++) {
-    const inner = value[at]
-    const shown = Predicate.isObjectOrArray(inner) ? yield* escapeJson(inner, ofText) : shownLeaf(inner, ofText)
-    if (!Object.is(shown, inner)) (copy ??= [...value])[at] = shown
-  }
-  return copy ?? value
-}
-
-const escapeObject = function*(value: object, ofText: typeof text): Turn.Steps<unknown> {
   const keys = Object.keys(value)
-  /** All entries so far once one of them has changed. */
+  /** Entries so far, once one of them has changed. */
   let entries: Array<readonly [string, unknown]> | undefined
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at] ?? ""
-    const inner: unknown = value[key as keyof typeof value]
+    const inner = (value as { readonly [key: string]: unknown })[key]
     const name = text(key)
-    const shown = Predicate.isObjectOrArray(inner) ? yield* escapeJson(inner, ofText) : shownLeaf(inner, ofText)
-    if (entries === undefined && (name !== key || !Object.is(shown, inner))) {
-      entries = keys.slice(0, at).map((key) => [key, value[key as keyof typeof value]])
-    }
+    const shown = Predicate.isObjectOrArray(inner)
+      ? yield* escapeJson(inner, ofText)
+      : typeof inner === "string"
+      ? ofText(inner)
+      : inner
+    if (name !== key || shown !== inner) entries ??= Object.entries(value).slice(0, at)
     entries?.push([name, shown])
   }
-  return entries === undefined ? value : Object.fromEntries(entries)
+  if (entries === undefined) return value
+  return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)
 }
-
-const shownLeaf = (value: unknown, ofText: typeof text) => typeof value === "string" ? ofText(value) : value

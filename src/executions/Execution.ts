@@ -102,9 +102,9 @@ export interface Segment {
   readonly bytes: number
   readonly text: string
   readonly items: () => ReadonlyArray<unknown>
-  /** Items with the wanted members, and perhaps with others, faster than all of them. */
+  /** Items with the wanted members, and perhaps with others, faster than all of them. @internal */
   readonly pick: (wanted: Members) => ReadonlyArray<unknown>
-  /** Items with the members of `json` in which a text occurs: none if it occurs nowhere, `undefined` if that is uncertain. */
+  /** Items with the members of `json` with a text: none if it occurs nowhere, `undefined` if that is uncertain. @internal */
   readonly pickText: (needle: Needle) => ReadonlyArray<unknown> | undefined
   /** Value of a key of each item, faster than by parsing the items. */
   readonly values: (key: string) => ReadonlyArray<unknown>

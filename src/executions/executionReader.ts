@@ -312,11 +312,11 @@ class Segment implements Execution.Segment {
 
   readonly items = (): ReadonlyArray<unknown> => arr(JSON.parse(`[${this.text}]`))
 
-  readonly pick = (wanted: Members): ReadonlyArray<unknown> => arr(JSON.parse(pick(this.#json, wanted).toString()))
+  readonly pick = (wanted: Members): ReadonlyArray<unknown> => arr(JSON.parse(pick(this.#json, wanted)))
 
   readonly pickText = (needle: Needle): ReadonlyArray<unknown> | undefined => {
     const json = pickText(this.#json, "json", needle)
-    return json && arr(JSON.parse(json.toString()))
+    return json === undefined ? undefined : arr(JSON.parse(json))
   }
 
   readonly values = (key: string): ReadonlyArray<unknown> =>

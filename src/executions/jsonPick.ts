@@ -83,7 +83,7 @@ class Picker {
     this.#copy = scratch.length < json.length + 2 ? Buffer.allocUnsafeSlow(json.length + 2) : scratch
   }
 
-  list(wanted: Members): Buffer {
+  list(wanted: Members): string {
     this.#write(openBracket)
     while (this.#skipSpace() < this.#length) {
       if (this.#json[this.#at] === comma) {
@@ -96,7 +96,7 @@ class Picker {
       }
     }
     this.#write(closeBracket)
-    return this.#copy.subarray(0, this.#size)
+    return this.#copy.toString("utf8", 0, this.#size)
   }
 
   #write(byte: number) {
@@ -238,13 +238,15 @@ class Picker {
 
 const whole = { below: undefined }
 
-const nothing = Buffer.from("[]")
+const nothing = "[]"
+
+const asBuffer = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
 
 /**
  * JSON of a list of elements, which are separated by commas, with only the wanted members of those that are objects.
  * Valid JSON stays valid, and has the same wanted members; others may be among them.
  */
-export const pick = (elements: Buffer, wanted: Members): Buffer => new Picker(elements).list(wanted)
+export const pick = (elements: Uint8Array, wanted: Members): string => new Picker(asBuffer(elements)).list(wanted)
 
 /**
  * JSON of a list of elements with only those members of the objects under a key in which the needle occurs; empty if it
@@ -254,11 +256,12 @@ export const pick = (elements: Buffer, wanted: Members): Buffer => new Picker(el
  *
  * An object must have a key only once, as in what `JSON.stringify` writes.
  */
-export const pickText = (elements: Buffer, key: string, needle: Needle): Buffer | undefined => {
-  const text = elements.toString("latin1")
+export const pickText = (elements: Uint8Array, key: string, needle: Needle): string | undefined => {
+  const json = asBuffer(elements)
+  const text = json.toString("latin1")
   if (needle.others.some((other) => text.includes(other))) return undefined
   needle.pattern.lastIndex = 0
   return needle.pattern.test(text)
-    ? new Picker(elements, text).list([{ key: encoder.encode(key), below: needle }])
+    ? new Picker(json, text).list([{ key: encoder.encode(key), below: needle }])
     : nothing
 }

@@ -21,6 +21,8 @@ export interface Compiled {
   /** Paths of `reads` whose value it uses, not only something inside it. */
   readonly uses: ReadonlyArray<ReadonlyArray<string | number>>
   readonly usesWhole: boolean
+  /** Fields that it reads instead of a known name or a length if an item has them. */
+  readonly mayRead: ReadonlyArray<string>
 }
 
 /** Maximum number of regular expressions, each of which may take milliseconds to compile. */
@@ -136,6 +138,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     expression,
     reads: new Map(),
     usesWhole: false,
+    mayRead: new Set(),
     patterns: 0,
     cost: 0,
     level: 0,
@@ -149,6 +152,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     cost,
     reads: reads.map(({ steps }) => steps),
     uses: reads.flatMap(({ steps, uses }) => uses > 0 ? [steps] : []),
-    usesWhole
+    usesWhole,
+    mayRead: [...compilation.mayRead]
   }
 }

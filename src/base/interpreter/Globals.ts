@@ -1,5 +1,4 @@
 /** The functions and constants of programs. */
-import type { globalNames } from "./KnownNames.ts"
 import { optional } from "./Methods.ts"
 import { split } from "./Texts.ts"
 import * as Values from "./Values.ts"
@@ -143,7 +142,7 @@ const encoding = (encode: (text: string) => string) =>
     }
   })
 
-const known: { readonly [Name in (typeof globalNames)[number]]: unknown } = {
+export const globals: { readonly [name: string]: unknown } = {
   encodeURIComponent: encoding(encodeURIComponent),
   encodeURI: encoding(encodeURI),
   decodeURIComponent: encoding(decodeURIComponent),
@@ -159,5 +158,3 @@ const known: { readonly [Name in (typeof globalNames)[number]]: unknown } = {
   isNaN: fn((run, [value]) => Number.isNaN(Values.toNumber(run, value))),
   isFinite: fn((run, [value]) => Number.isFinite(Values.toNumber(run, value)))
 }
-
-export const globals: { readonly [name: string]: unknown } = known

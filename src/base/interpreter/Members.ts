@@ -70,9 +70,10 @@ const isItself = (node: Acorn.Expression | Acorn.Super, scope: Scope) =>
 
 /** Counts a use of the value that a node names, or takes back that of an object of which only a member is used. */
 const noteRead = (node: Acorn.Expression | Acorn.Super, scope: Scope, uses = 1) => {
-  const { isItem, reads } = scope.compilation
+  const { isItem, mayRead, reads } = scope.compilation
   const steps = isItem ? stepsTo(node, scope) : undefined
-  if (steps === undefined || steps.length === 0 || steps.at(-1) === "length") return
+  if (steps === undefined || steps.length === 0) return
+  if (steps.at(-1) === "length") return void mayRead.add("length")
   const key = JSON.stringify(steps)
   const read = reads.get(key) ?? { steps, uses: 0 }
   read.uses += uses
@@ -101,6 +102,7 @@ export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
   }
   noteRead(node, scope)
   const isGlobal = Object.hasOwn(globals, name)
+  if (isItem && isGlobal) scope.compilation.mayRead.add(name)
   const value = isGlobal ? globals[name] : undefined
   return (_, run) => {
     if (Object.hasOwn(run.scope, name)) return run.scope[name]

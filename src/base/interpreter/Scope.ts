@@ -18,6 +18,8 @@ export interface Compilation {
   readonly reads: Map<string, { readonly steps: ReadonlyArray<string | number>; uses: number }>
   /** Whether the expression uses the item as a whole, beside the places that it names. */
   usesWhole: boolean
+  /** Fields that it reads instead of a known name or a length if an item has them. */
+  readonly mayRead: Set<string>
   patterns: number
   /** The steps of one pass through the current function, and its depth of nesting. */
   cost: number

@@ -104,17 +104,7 @@ export const indexOfLongWord = (text: string, from = 0): number => {
   return -1
 }
 
-/** Maximum length of a text that is retained. */
-const longestKnown = 10_000
-
-let last = { text: "", hasLongWord: false }
-
-/** Whether a text has a word as long as a secret. Several steps of redaction ask for the same text in turn. */
-export const hasLongWord = (text: string): boolean => {
-  if (text.length > longestKnown) return indexOfLongWord(text) !== -1
-  if (last.text !== text) last = { text, hasLongWord: indexOfLongWord(text) !== -1 }
-  return last.hasLongWord
-}
+export const hasLongWord = (text: string): boolean => indexOfLongWord(text) !== -1
 
 /** Redacts openings first, since the rest may have a shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
 export const redactKnown = (text: string): string => {
