@@ -21,7 +21,7 @@ export const sections: ReadonlyArray<Section> = [
     name: "load",
     title: "Under load",
     text:
-      "One process over HTTP, 200 clients on the same machine, n8n a stub in another process. The bare server on the SDK asks n8n as often and answers as many characters, without checks, redaction, budgets or a log; the minimal server of Effect does the same, and shows what the runtime costs. Of a call's processor time about a quarter is Node's HTTP towards the client and n8n, a third Effect's runtime (about 450 steps of eight to thirteen fibers), a tenth the collection of garbage, and the rest access control, log, protocol, the client of n8n, schemas, redaction and budgets, each 2 to 8 %."
+      "One process over HTTP, 200 clients on the same machine, n8n a stub in another process. The bare server on the SDK asks n8n as often and answers as many characters, without checks, redaction, budgets or a log; the minimal server of Effect does the same, and shows what the runtime costs. Of a call's processor time about a quarter is Node's HTTP towards the client and n8n, more than a quarter Effect's runtime (about 370 steps of four to eight fibers), a twelfth the collection of garbage, and the rest access control, log, protocol, the client of n8n, schemas, redaction and budgets, each 2 to 8 %."
   },
   {
     name: "runs",
