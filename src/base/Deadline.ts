@@ -186,7 +186,7 @@ export const answered: Effect.Effect<void> = Current.useSync((deadline) => {
   if (deadline !== undefined) deadline.waitingFor = undefined
 })
 
-/** End of a request that starts now and may take this many seconds, and the seconds it has until then. */
+/** End of a request that starts now and may take this many seconds; moves with the end of the call. */
 export const request = (target: Errors.Target, seconds: number): Effect.Effect<() => number> =>
   Current.use((deadline) =>
     Effect.map(Clock.currentTimeMillis, (now) => {

@@ -32,6 +32,13 @@ export const includes = (text: string, needle: string): boolean => indexOf(text,
 /** Letters that are not in ASCII, with a letter of their lower case that is. */
 const lowerInAscii = [["i", "\u0130"], ["k", "\u212a"]] as const
 
+/** Letters that are not in ASCII and of whose lower case a text in ASCII may have a part. */
+export const othersInCase = (text: string): ReadonlyArray<string> =>
+  lowerInAscii.flatMap(([letter, upper]) => text.includes(letter) ? upper : [])
+
+/** Pattern of a text in ASCII. */
+export const patternOf = (text: string, flags: string): RegExp => new RegExp(text.replace(/[^\w\s]/g, "\\$&"), flags)
+
 /**
  * Test whether the lower case of a text contains a needle in lower case: in ASCII by a pattern, which takes a fraction
  * of the time of the lower case.
@@ -39,7 +46,7 @@ const lowerInAscii = [["i", "\u0130"], ["k", "\u212a"]] as const
 export const inAnyCase = (needle: string): (text: string) => boolean => {
   const isIn = (text: string) => includes(text.toLowerCase(), needle)
   if (needle.length > maxNative || !/^[ -~]*$/.test(needle)) return isIn
-  const pattern = new RegExp(needle.replace(/[^\w\s]/g, "\\$&"), "i")
-  const others = lowerInAscii.flatMap(([letter, upper]) => needle.includes(letter) ? upper : [])
+  const pattern = patternOf(needle, "i")
+  const others = othersInCase(needle)
   return (text) => pattern.test(text) || others.some((letter) => text.includes(letter)) && isIn(text)
 }

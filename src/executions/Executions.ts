@@ -228,6 +228,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
           const n8n = yield* N8nClient
           const key = `${n8n.instance.key}/${id}`
           return recall(key) ?? (yield* Effect.suspend(() => {
+            // A call that held the lock before may have read it.
             const execution = recall(key)
             if (execution !== undefined) return Effect.succeed(execution)
             return download(id).pipe(

@@ -13,7 +13,7 @@ import * as Execution from "./Execution.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { hiddenError } from "./ItemView.ts"
 import { type Members, members, type Needle, pick, pickText } from "./jsonPick.ts"
-import { type Handling, type List, object, Scanner, skip, value } from "./jsonScan.ts"
+import { comma, type Handling, type List, object, Scanner, skip, value } from "./jsonScan.ts"
 
 export interface Body {
   readonly read: (start: number, end: number) => Uint8Array
@@ -252,13 +252,10 @@ export class ExecutionReader {
   }
 }
 
-const comma = 0x2c
-
-/** Bytes that are searched and decoded faster. */
-const asBuffer = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
+const decoder = new TextDecoder()
 
 /** Elements of a list without the comma after them. */
-const withoutComma = (json: Buffer) => {
+const withoutComma = (json: Uint8Array) => {
   const length = json.findLastIndex((byte) => byte > 0x20) + 1
   return json.subarray(0, json[length - 1] === comma ? length - 1 : length)
 }
@@ -302,12 +299,12 @@ class Segment implements Execution.Segment {
   }
 
   // Read again each time, because the bytes may be a view of many more.
-  get #json(): Buffer {
-    return withoutComma(asBuffer(this.#body.read(this.#start, this.#start + this.bytes)))
+  get #json(): Uint8Array {
+    return withoutComma(this.#body.read(this.#start, this.#start + this.bytes))
   }
 
   get text(): string {
-    return this.#text ??= this.#json.toString()
+    return this.#text ??= decoder.decode(this.#json)
   }
 
   readonly items = (): ReadonlyArray<unknown> => arr(JSON.parse(`[${this.text}]`))

@@ -1,4 +1,18 @@
 /** Parts of JSON without the members that are not wanted, so that only those need to be parsed. Pure. */
+import { othersInCase, patternOf } from "../base/LinearSearch.ts"
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  comma,
+  indexOf,
+  kinds,
+  longString,
+  openBrace,
+  openBracket,
+  quote,
+  within
+} from "./jsonScan.ts"
 
 /** Wanted members of an object by their keys: whole, or as far as they are objects only some of their own members. */
 export interface Wanted {
@@ -30,35 +44,15 @@ export const members = (wanted: Wanted): Members =>
     below: below === true ? undefined : members(below)
   }))
 
-/** Letters of which a lower case is in ASCII, in UTF-8. */
-const lowerInAscii = [["i", "\xc4\xb0"], ["k", "\xe2\x84\xaa"]] as const
-
 const longestNeedle = 200
 
 /** A text in lower case as a needle; `undefined` if JSON may write it in several ways. */
 export const needleOf = (text: string): Needle | undefined =>
   text.length > longestNeedle || !/^[ -~]+$/.test(text) || /["\\/]/.test(text) ? undefined : {
-    pattern: new RegExp(text.replace(/[^\w\s]/g, "\\$&"), "gi"),
+    pattern: patternOf(text, "gi"),
     length: text.length,
-    others: ["\\u", ...lowerInAscii.flatMap(([letter, upper]) => text.includes(letter) ? upper : [])]
+    others: ["\\u", ...othersInCase(text).map((letter) => Buffer.from(letter).toString("latin1"))]
   }
-
-const quote = 0x22
-const comma = 0x2c
-const backslash = 0x5c
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
-
-/** Bytes of a string beyond which the native search is faster than a loop. */
-const longString = 48
-
-/** Kinds of bytes outside of strings: those within a value have none. */
-const kinds = new Uint8Array(256)
-for (const byte of [openBrace, openBracket]) kinds[byte] = openBrace
-for (const byte of [closeBrace, closeBracket]) kinds[byte] = closeBrace
-kinds[quote] = quote
 
 /** Room for copies of most segments, each of which is parsed before the next one is made. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024)
@@ -192,21 +186,15 @@ class Picker {
     const json = this.#json
     const length = this.#length
     let nest = 0
-    let at = from
-    while (at < length) {
-      const byte = json[at] ?? 0
-      const kind = kinds[byte]
+    for (let at = from; at < length; at++) {
+      const kind = kinds[json[at] ?? 0]
+      if (kind === within) continue
       if (kind === quote) {
-        at = this.#endOfString(at + 1)
-        if (nest === 0) return at
-        continue
-      }
-      if (kind === openBrace) nest++
-      else if (kind === closeBrace) {
-        if (nest === 0) return at
-        if (--nest === 0) return at + 1
-      } else if (nest === 0 && (byte === comma || byte <= 0x20)) return at
-      at++
+        at = this.#endOfString(at + 1) - 1
+        if (nest === 0) return at + 1
+      } else if (kind === openBrace) nest++
+      else if (nest === 0) return at
+      else if (kind === closeBrace && --nest === 0) return at + 1
     }
     return length
   }
@@ -220,19 +208,14 @@ class Picker {
       const near = Math.min(length, at + longString)
       while (at < near && json[at] !== quote && json[at] !== backslash) at++
       if (at === near && at < length) {
-        if (this.#backslashAt < at) this.#backslashAt = this.#indexOf(backslash, at)
-        at = Math.min(this.#indexOf(quote, at), this.#backslashAt)
+        if (this.#backslashAt < at) this.#backslashAt = indexOf(json, backslash, at)
+        at = Math.min(indexOf(json, quote, at), this.#backslashAt)
       }
       if (at >= length) break
       if (json[at] === quote) return at + 1
       at += 2
     }
     return length
-  }
-
-  #indexOf(byte: number, from: number): number {
-    const index = this.#json.indexOf(byte, from)
-    return index === -1 ? this.#length : index
   }
 }
 

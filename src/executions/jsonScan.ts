@@ -58,29 +58,30 @@ interface Frame {
 
 const states = { value: 0, key: 1, colon: 2, after: 3, opaque: 4, done: 5 } as const
 
-const quote = 0x22
-const backslash = 0x5c
-const comma = 0x2c
+export const quote = 0x22
+export const backslash = 0x5c
+export const comma = 0x2c
 const colon = 0x3a
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
+export const openBrace = 0x7b
+export const closeBrace = 0x7d
+export const openBracket = 0x5b
+export const closeBracket = 0x5d
 
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 /** Bytes between values, by the kind of the byte that ends a search for them: of both brackets, of commas and spaces. */
-const within = 0
-const kinds = new Uint8Array(256)
+export const within = 0
+export const kinds = new Uint8Array(256)
 for (const byte of [comma, 0x20, 0x0a, 0x0d, 0x09]) kinds[byte] = comma
 for (const byte of [openBrace, openBracket]) kinds[byte] = openBrace
 for (const byte of [closeBrace, closeBracket]) kinds[byte] = closeBrace
 kinds[quote] = quote
 
 /** Bytes of a string without an escape beyond which the native search is faster than a loop. */
-const longString = 48
+export const longString = 48
 
-const indexOf = (chunk: Uint8Array, byte: number, from: number) => {
+/** Place of a byte; the end if there is none. */
+export const indexOf = (chunk: Uint8Array, byte: number, from: number) => {
   const index = chunk.indexOf(byte, from)
   return index === -1 ? chunk.length : index
 }
